@@ -1,0 +1,44 @@
+import { GROUP } from './group.js';
+
+/** Finalizer on KubeBindConnections and KubeBindBindings, there from the first write until all is cleaned up. */
+export const CLEANUP_FINALIZER = `${GROUP}/cleanup`;
+/** Finalizer on a consumer's objects, kept until the provider's copy is seen gone. */
+export const SYNCER_FINALIZER = `${GROUP}/syncer`;
+
+/** Label that lets a Secret be used as a connection's kubeconfig. */
+export const CREDENTIALS_LABEL = `${GROUP}/credentials`;
+/** Label on everything that the controller makes in the client workspace; value: what it is for. */
+export const COMPONENT_LABEL = `${GROUP}/component`;
+/** Label and annotation keys that tie what we made to its origin. */
+export const BINDING_UID_LABEL = `${GROUP}/binding-uid`;
+export const CONNECTION_UID_LABEL = `${GROUP}/connection-uid`;
+export const CLUSTER_LABEL = `${GROUP}/cluster`;
+/** Annotation on generated objects and copies: name of the KubeBindBinding, for people. */
+export const BINDING_ANNOTATION = `${GROUP}/binding`;
+/** Annotation on a generated export and on a copy: hash of the last desired state. */
+export const DESIRED_HASH_ANNOTATION = `${GROUP}/desired-hash`;
+/** Annotation on a copy: generation of the consumer's object that it was made from. */
+export const CONSUMER_GENERATION_ANNOTATION = `${GROUP}/consumer-generation`;
+
+/** Set by the user on a binding or connection: let go although the provider does not answer. */
+export const FORCE_RELEASE_ANNOTATION = `${GROUP}/force-release`;
+/** Set by the user on an object. */
+export const PAUSED_ANNOTATION = `${GROUP}/paused`;
+/** Set by the user on an object: `Orphan` keeps the copy. */
+export const DELETION_POLICY_ANNOTATION = `${GROUP}/deletion-policy`;
+
+/** Field manager of all our server-side applies on providers. */
+export const FIELD_MANAGER = GROUP;
+
+/** What the kube-bind ecosystem expects on the provider's copies. */
+export const KUBE_BIND = {
+  clusterNamespace: 'kube-bind.io/cluster-namespace',
+  consumerNamespace: 'kube-bind.io/consumer-namespace',
+  consumerUid: 'kube-bind.io/consumer-uid',
+  owner: 'kube-bind.io/owner',
+} as const;
+
+/** Annotation with the logical cluster's name on every object read through a virtual workspace. */
+export const KCP_CLUSTER_ANNOTATION = 'kcp.io/cluster';
+/** Annotation with the workspace's path on a LogicalCluster. */
+export const KCP_PATH_ANNOTATION = 'kcp.io/path';

@@ -1,0 +1,87 @@
+import type { ServerCredentials } from '../kube/credentials.js';
+import type { LogicalCluster } from '../kube/object.js';
+
+/** A KubeBindConnection, by what kcp set: the name alone may be used again by another object. */
+export interface ConnectionRef {
+  readonly cluster: LogicalCluster;
+  readonly name: string;
+  readonly uid: string;
+}
+
+/** One template that the backend offered at the last login. The same shape as in `status.offers`. */
+export interface Offer {
+  readonly template: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly scope?: 'Cluster' | 'Namespaced';
+  readonly resources: readonly OfferedResource[];
+  readonly permissionClaims: readonly OfferedClaim[];
+  /** Namespaces that the template asks to be made, and how its schemas are followed. */
+  readonly namespaces?: readonly string[];
+  readonly schemaUpdatePolicy?: 'Never' | 'Always';
+}
+
+export interface OfferedResource {
+  readonly group: string;
+  readonly resource: string;
+  readonly versions: readonly string[];
+}
+
+/** A claim, with the provider's selector as it was sent (it goes into the export request unchanged). */
+export interface OfferedClaim {
+  readonly group: string;
+  readonly resource: string;
+  readonly selector: Record<string, unknown>;
+}
+
+/** What a finished handshake, or a user's kubeconfig Secret, gave us. Lives in the client workspace only. */
+export interface Account {
+  readonly source: 'handshake' | 'secret';
+  readonly credentials: ServerCredentials;
+  /** Namespace of the contract on the provider: the kubeconfig's context namespace. */
+  readonly contractNamespace: string;
+  /** UID of that namespace, once a worker has read it: another one means another account. */
+  readonly contractNamespaceUid?: string;
+  readonly offers: readonly Offer[];
+  /** RFC 3339. */
+  readonly obtainedAt: string;
+  /** For `secret`: hash of the kubeconfig text that this was made from. */
+  readonly sourceHash?: string;
+}
+
+/** A login that is awaited or under way. Secrets in it are kept as hashes. */
+export interface Login {
+  /** SHA-256, hex, of the id in the published URL. */
+  readonly idHash: string;
+  /** From `spec.login.challenge`: SHA-256, base64url, of the plugin's verifier. */
+  readonly challenge?: string;
+  /** Where there is no challenge: SHA-256, hex, of the code that the person types. */
+  readonly userCodeHash?: string;
+  readonly wrongCodes: number;
+  /** RFC 3339. */
+  readonly expiresAt: string;
+  /**
+   * - `awaited`: URL published
+   * - `claimed`: one browser has proven verifier or code; bound to it by `cookieHash`
+   * - `redirected`: sent to the backend; `nonceHash` and `sessionId` tie the callback to it
+   * - `finished`, `ended` (too many wrong codes, refused): over
+   */
+  readonly stage: 'awaited' | 'claimed' | 'redirected' | 'finished' | 'ended';
+  readonly cookieHash?: string;
+  readonly nonceHash?: string;
+  /** For `ended`: why, in words for the connection's condition. */
+  readonly endedBecause?: string;
+}
+
+/** All that the client workspace remembers about one connection. */
+export interface ConnectionState {
+  readonly connection: ConnectionRef;
+  readonly account?: Account;
+  readonly login?: Login;
+}
+
+/** A read state with the resourceVersion that guards its next write; absent version: not stored yet. */
+export interface Versioned<T> {
+  readonly value: T;
+  readonly resourceVersion: string | undefined;
+}
