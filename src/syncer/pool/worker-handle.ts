@@ -1,0 +1,60 @@
+import type { SyncerOptions } from '../protocol/assignment.js';
+import type { ToWorker } from '../protocol/report.js';
+
+/** What bounds one worker; every limit's breach ends it. */
+export interface WorkerLimits {
+  /** Heap of the thread in MiB. */
+  readonly heapMb: number;
+  /** Bytes outside of the heap (Buffers), which the heap's limit does not count. */
+  readonly externalBytes: number;
+  /** A worker that gives no pulse for so long is stuck. Workers give one each two seconds. */
+  readonly silenceMs: number;
+  /** Time to let go of one binding, and to end in order. */
+  readonly closeMs: number;
+  /** Messages that may come at once, and a second. An invalid one counts for fifty. */
+  readonly messageBurst: number;
+  readonly messagesPerSecond: number;
+}
+
+export const DEFAULT_WORKER_LIMITS: WorkerLimits = {
+  heapMb: 512,
+  externalBytes: 512 * 1024 * 1024,
+  silenceMs: 30_000,
+  closeMs: 10_000,
+  messageBurst: 2000,
+  messagesPerSecond: 200,
+};
+
+/** Exit codes by which a worker says why it ends. */
+export const EXIT_UNHANDLED_REJECTION = 70;
+export const EXIT_UNCAUGHT_ERROR = 71;
+
+/** How a thread ended. */
+export interface WorkerExit {
+  readonly code: number;
+  readonly outOfMemory: boolean;
+  /** For the log only: may hold what a provider sent. */
+  readonly error?: unknown;
+}
+
+/** One thread. The events may come in any turn after the handle was made, never before. */
+export interface WorkerHandle {
+  /** Never throws; lost when the thread has ended. */
+  post(message: ToWorker): void;
+  /** Values are unchecked. */
+  onMessage(listener: (value: unknown) => void): void;
+  /** Called once. */
+  onExit(listener: (exit: WorkerExit) => void): void;
+  /** Ends the thread wherever it is; idempotent. */
+  terminate(): void;
+}
+
+export interface SpawnOptions {
+  /** For thread names and logs: the worker's number in the pool. */
+  readonly worker: number;
+  readonly options: SyncerOptions;
+  readonly limits: WorkerLimits;
+}
+
+/** May throw where the system gives no more threads. */
+export type SpawnWorker = (options: SpawnOptions) => WorkerHandle;

@@ -1,0 +1,23 @@
+/** Largest text of one converted schema in a report, in UTF-16 units; kcp itself takes no larger object. */
+export const MAX_SCHEMA_TEXT = 2 * 1024 * 1024;
+
+/**
+ * Bounds of everything that a worker says. A worker speaks with servers that tenants and providers name, so
+ * its messages are checked like anything else from outside. Lengths in UTF-16 units.
+ */
+export const MESSAGE_LIMITS = {
+  /** Names, keys, UIDs, reasons. */
+  name: 512,
+  /** Texts for people. */
+  message: 4096,
+  schemas: 100,
+  versions: 100,
+  claims: 100,
+  selector: 1024,
+  remaining: 100,
+  namespaces: 20_000,
+  /** PEM of an authority or a client certificate; a token. */
+  credential: 256 * 1024,
+  /** JSON of a worker's metrics. */
+  metrics: 512 * 1024,
+} as const;
