@@ -14,6 +14,17 @@ export interface ServerCredentials {
   readonly proxyUrl?: string;
   /** Namespace of the kubeconfig's current context. */
   readonly namespace?: string;
+  /** Sent as `Impersonate-*` headers with every request. The plugin's only; never in one from outside. */
+  readonly impersonate?: Impersonation;
+  /** The user's own kubeconfig says so (`insecure-skip-tls-verify`). The plugin's only, like `impersonate`. */
+  readonly insecureSkipTlsVerify?: boolean;
+}
+
+/** What `--as`, `--as-group` and `--as-uid` say. */
+export interface Impersonation {
+  readonly user: string;
+  readonly groups?: readonly string[];
+  readonly uid?: string;
 }
 
 export type ClientAuth =
