@@ -69,7 +69,9 @@ describe('placement', () => {
   });
 
   it('keeps good ones from a convicted one even when every worker is taken', () => {
-    const convicted = [1, 2].map((worker) => binding(`c${String(worker)}`, worker, { standing: 'convicted' }));
+    const convicted = [1, 2].map((worker) =>
+      binding(`c${String(worker)}`, worker, { standing: 'convicted' }),
+    );
     const result = arranged([...convicted, binding('new', undefined)], 2);
     expect(result['c1']).toBe(1);
     expect(result['c2']).toBe(1);

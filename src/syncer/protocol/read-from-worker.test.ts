@@ -102,11 +102,7 @@ describe('messages from a worker', () => {
       reportWith({ rotatedCredentials: { server: 'http://provider', auth: { kind: 'none' } } }),
       '/report/rotatedCredentials/server (pattern)',
     ],
-    [
-      'an event of another type',
-      { type: 'event', event: { ...event, type: 'Fatal' } },
-      '/event/type (enum)',
-    ],
+    ['an event of another type', { type: 'event', event: { ...event, type: 'Fatal' } }, '/event/type (enum)'],
     ['a pulse without figures', { type: 'pulse' }, ' (required)'],
   ])('refuses %s and says where', (_name, message, path) => {
     const result = read(message);
@@ -116,7 +112,9 @@ describe('messages from a worker', () => {
 
   it('never repeats a value of the message in the path', () => {
     const result = read(
-      reportWith({ rotatedCredentials: { server: 'https://p', auth: { kind: 'token', token: 5, secret: 's' } } }),
+      reportWith({
+        rotatedCredentials: { server: 'https://p', auth: { kind: 'token', token: 5, secret: 's' } },
+      }),
     );
     expect(JSON.stringify(result)).not.toContain('secret');
   });

@@ -12,13 +12,13 @@ export type ReadMessage =
  * Compiles the schemas once; each call is linear in the size of the message.
  */
 export function createMessageReader(): (value: unknown) => ReadMessage {
-  // Lengths count UTF-16 units: counting code points would walk each schema text.
-  const ajv = new Ajv({ strict: true, strictTypes: false, unicodeRegExp: false, unicode: false, logger: false });
+  const ajv = new Ajv({ strict: true, strictTypes: false, logger: false });
   const validators = new Map<unknown, ValidateFunction<FromWorker>>(
     Object.entries(FROM_WORKER_SCHEMAS).map(([type, schema]) => [type, ajv.compile<FromWorker>(schema)]),
   );
   return (value) => {
-    if (typeof value !== 'object' || value === null || !('type' in value)) return { ok: false, path: '/type' };
+    if (typeof value !== 'object' || value === null || !('type' in value))
+      return { ok: false, path: '/type' };
     const validate = validators.get(value.type);
     if (validate === undefined) return { ok: false, path: '/type' };
     if (validate(value)) return { ok: true, message: value };
