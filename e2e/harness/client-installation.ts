@@ -1,0 +1,129 @@
+import { mkdir } from 'node:fs/promises';
+
+import { startChild, type Child } from './child.js';
+import type { KcpAccess } from './kcp.js';
+import { writeKubeconfig } from './kubeconfig.js';
+import { kubectl } from './kubectl.js';
+import { freePorts } from './ports.js';
+import { ROOT } from './root.js';
+import { waitFor } from './wait-for.js';
+import { createWorkspace, type Workspace } from './workspaces.js';
+
+/** A client workspace with the client installed, and the controller's own kubeconfig for it. */
+export interface ClientInstallation {
+  readonly kcp: KcpAccess;
+  readonly workspace: Workspace;
+  readonly controllerKubeconfig: string;
+}
+
+/** Does what the platform admin does: a workspace, `kubectl apply -k apiexport`, the account's token. */
+export async function installClient(kcp: KcpAccess, name: string): Promise<ClientInstallation> {
+  const workspace = await createWorkspace(kcp, 'root', name);
+  await kubectl(workspace.kubeconfig, ['apply', '-k', `${ROOT}/apiexport`]);
+  const token = await waitFor(
+    async () => {
+      const text = await kubectl(workspace.kubeconfig, [
+        'get',
+        'secret',
+        'kcp-bind-controller-token',
+        '-n',
+        'kube-bind',
+        '-o',
+        'jsonpath={.data.token}',
+      ]);
+      return text !== '' && Buffer.from(text, 'base64').toString();
+    },
+    { what: "the controller's token" },
+  );
+  const controllerKubeconfig = await writeKubeconfig(`${kcp.dir}/kubeconfigs/${name}-controller.yaml`, {
+    server: `${kcp.address}/clusters/${workspace.path}`,
+    ca: kcp.ca,
+    token,
+  });
+  return { kcp, workspace, controllerKubeconfig };
+}
+
+/** A running controller. */
+export interface Controller {
+  /** `http://127.0.0.1:port`: login pages, health, metrics. */
+  readonly url: string;
+  readonly child: Child;
+  readonly logFile: string;
+  stop(): Promise<void>;
+  /** Kills it without a chance to clean up, and resolves when it is gone. */
+  kill(): Promise<void>;
+}
+
+export interface ControllerOptions {
+  readonly installation: ClientInstallation;
+  readonly dir: string;
+  /** Further flags; they stand behind, and so replace, those of the bench. */
+  readonly args?: readonly string[];
+  /** Keep a port over restarts, so that a published login URL stays good. */
+  readonly port?: number;
+  /** Resolve without waiting for /readyz. */
+  readonly dontWait?: boolean;
+  readonly env?: NodeJS.ProcessEnv;
+  /** Another kubeconfig than the installation's: through a fault proxy, or of another account. */
+  readonly kubeconfig?: string;
+}
+
+/** Short deadlines, so that suites do not wait for what takes minutes in production. */
+const QUICK = [
+  '--lease-duration=4s',
+  '--lease-renew-deadline=3s',
+  '--lease-retry=500ms',
+  '--backoff-base=100ms',
+  '--backoff-max=3s',
+  '--report-interval=200ms',
+  '--absence-grace=3s',
+];
+
+export async function startController(options: ControllerOptions): Promise<Controller> {
+  await mkdir(options.dir, { recursive: true });
+  const port = options.port ?? (await freePorts(1))[0] ?? 0;
+  const url = `http://127.0.0.1:${port}`;
+  const logFile = `${options.dir}/controller.log`;
+  const child = startChild({
+    name: `controller-${port}`,
+    command: process.execPath,
+    logFile,
+    args: [
+      '--enable-source-maps',
+      `${ROOT}/dist/controller/controller.js`,
+      `--kubeconfig=${options.kubeconfig ?? options.installation.controllerKubeconfig}`,
+      `--listen=127.0.0.1:${port}`,
+      `--external-url=${url}`,
+      '--allow-address=127.0.0.0/8',
+      '--log-level=debug',
+      ...QUICK,
+      ...(options.args ?? []),
+    ],
+    env: { PATH: process.env['PATH'], ...options.env },
+  });
+  const controller: Controller = {
+    url,
+    child,
+    logFile,
+    stop: () => child.stop(),
+    kill: async () => {
+      child.signal('SIGKILL');
+      await child.ended;
+    },
+  };
+  if (options.dontWait !== true) await waitUntilReady(controller);
+  return controller;
+}
+
+/** Resolves when /readyz says so; rejects early when the process ends. */
+export async function waitUntilReady(controller: Controller, timeout = 60_000): Promise<void> {
+  await waitFor(
+    async () => {
+      if (!controller.child.running) return 'ended';
+      return (await fetch(`${controller.url}/readyz`)).ok && 'ready';
+    },
+    { what: `the controller to be ready (log: ${controller.logFile})`, timeout },
+  ).then((answer) => {
+    if (answer === 'ended') throw new Error(`the controller ended; its log is ${controller.logFile}`);
+  });
+}

@@ -1,0 +1,18 @@
+import { writeFile } from 'node:fs/promises';
+import { register } from 'tsx/esm/api';
+
+/**
+ * Starts the real servers once, for all projects and suites. Jest loads this file natively, so the
+ * TypeScript behind it goes through tsx.
+ */
+export default async function globalSetup() {
+  if (globalThis.runningBench) return;
+  const unregister = register();
+  const { startBench } = await import('./start-bench.ts');
+  const dir = `${process.cwd()}/.run/e2e`;
+  globalThis.runningBench = await startBench(dir, (text) => process.stderr.write(`e2e: ${text}\n`));
+  await unregister();
+  const file = `${dir}/bench.json`;
+  await writeFile(file, JSON.stringify(globalThis.runningBench.bench));
+  process.env.E2E_BENCH = file;
+}

@@ -1,0 +1,77 @@
+import { mkdir, rm } from 'node:fs/promises';
+
+import { locate } from '../../scripts/tools.mjs';
+import { startDatabaseService, type DatabaseService } from '../service/database-service.js';
+import { installBackendCrds, startBackend, type Backend } from './backend.js';
+import type { Bench } from './bench.js';
+import { startKcp, type Kcp, type KcpAccess } from './kcp.js';
+import { kubectl } from './kubectl.js';
+import { ROOT } from './root.js';
+import { waitFor } from './wait-for.js';
+import { createWorkspace, type Workspace } from './workspaces.js';
+
+/** Two kcps, a provider workspace, its service and its backend. */
+export interface RunningBench {
+  readonly bench: Bench;
+  readonly consumers: Kcp;
+  readonly providers: Kcp;
+  readonly backend: Backend;
+  stop(): Promise<void>;
+}
+
+/** Starts all of it below `dir`, which is emptied first. About half a minute. */
+export async function startBench(dir: string, say: (text: string) => void): Promise<RunningBench> {
+  await rm(dir, { recursive: true, force: true });
+  await mkdir(dir, { recursive: true });
+  const { programs, crds } = await locate();
+  const kcp = (name: string) => startKcp({ binary: program(programs, 'kcp'), name, dir: `${dir}/${name}` });
+  say('starting two kcps: one for consumers, one for providers');
+  const [consumers, providers] = await Promise.all([kcp('consumers'), kcp('providers')]);
+  say('making a provider workspace with an example service and a kube-bind backend');
+  const provider = await createWorkspace(providers, 'root', 'provider');
+  const service = await startProvider(provider, crds);
+  const backend = await startBackend({
+    binary: program(programs, 'backend'),
+    dir: `${dir}/backend`,
+    kcp: providers,
+    provider,
+  });
+  return {
+    bench: {
+      dir,
+      programs,
+      crds,
+      consumers: access(consumers),
+      providers: access(providers),
+      provider,
+      backendUrl: backend.url,
+    },
+    consumers,
+    providers,
+    backend,
+    stop: async () => {
+      await service.stop();
+      await backend.stop();
+      await Promise.all([consumers.stop(), providers.stop()]);
+    },
+  };
+}
+
+/** Installs kube-bind's CRDs and the example API into a provider workspace, and runs its service. */
+export async function startProvider(provider: Workspace, crds: string): Promise<DatabaseService> {
+  await installBackendCrds(provider, crds);
+  const example = `${ROOT}/e2e/service/databases.yaml`;
+  await waitFor(() => kubectl(provider.kubeconfig, ['apply', '-f', example]), { what: 'the example API' });
+  return startDatabaseService(provider.kubeconfig);
+}
+
+function program(programs: Readonly<Record<string, string>>, name: string): string {
+  const path = programs[name];
+  if (path === undefined) throw new Error(`no program ${name}`);
+  return path;
+}
+
+function access(kcp: Kcp): KcpAccess {
+  const { name, dir, address, ca, caFile, auditLog, adminToken } = kcp;
+  return { name, dir, address, ca, caFile, auditLog, adminToken };
+}

@@ -1,0 +1,26 @@
+import unit from './jest.config.mjs';
+
+/**
+ * End-to-end suites on real servers. Each folder below e2e/suites is a project; projects run beside each
+ * other, each in workspaces of its own, on servers that the global set-up starts once for all.
+ */
+const SUITES = ['demo', 'install', 'lifecycle', 'input'];
+
+const common = {
+  testEnvironment: 'node',
+  extensionsToTreatAsEsm: unit.extensionsToTreatAsEsm,
+  moduleNameMapper: unit.moduleNameMapper,
+  transform: unit.transform,
+  globalSetup: '<rootDir>/e2e/harness/global-setup.mjs',
+  globalTeardown: '<rootDir>/e2e/harness/global-teardown.mjs',
+};
+
+export default {
+  projects: SUITES.map((suite) => ({
+    ...common,
+    displayName: suite,
+    testMatch: [`<rootDir>/e2e/suites/${suite}/**/*.test.ts`],
+  })),
+  maxWorkers: 4,
+  testTimeout: 180_000,
+};
