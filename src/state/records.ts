@@ -1,3 +1,4 @@
+import type { ConnectionReason } from '../api/conditions.js';
 import type { ServerCredentials } from '../kube/credentials.js';
 import type { LogicalCluster } from '../kube/object.js';
 
@@ -67,11 +68,33 @@ export interface Login {
    * - `finished`, `ended` (too many wrong codes, refused): over
    */
   readonly stage: 'awaited' | 'claimed' | 'redirected' | 'finished' | 'ended';
+  /** SHA-256, hex. Stays after `finished`: the browser that made the login may go on to the catalogue. */
   readonly cookieHash?: string;
+  /**
+   * SHA-256, hex, of the nonce in the callback's URL. Taken away by the callback that used it: stage
+   * `redirected` without it means that a callback was accepted and its account is not stored yet.
+   */
   readonly nonceHash?: string;
+  /** SHA-256, hex, of the session id that was given to the backend. */
+  readonly sessionHash?: string;
+  /** Who picks from the offers afterwards: the page, or the terminal that opened it. Absent: the page. */
+  readonly picker?: 'page' | 'terminal';
   /** For `ended`: why, in words for the connection's condition. */
   readonly endedBecause?: string;
+  /** For `ended`: the reason that condition `Authenticated` takes. */
+  readonly endedReason?: LoginEndedReason;
+  /**
+   * For `ended`: RFC 3339, when somebody pressed the page's button for another login. Whoever publishes
+   * logins starts one then; only he knows the id in its URL.
+   */
+  readonly restartRequestedAt?: string;
 }
+
+/** Reasons of condition `Authenticated` with which a login ends without an account. */
+export type LoginEndedReason = Extract<
+  ConnectionReason<'Authenticated'>,
+  'LoginExpired' | 'LoginEnded' | 'LoginRefused' | 'NoOffers' | 'BackendRefused'
+>;
 
 /** All that the client workspace remembers about one connection. */
 export interface ConnectionState {
