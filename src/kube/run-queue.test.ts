@@ -117,7 +117,7 @@ describe('runQueue', () => {
       onError,
       handle: (key, signal) => {
         seen.push(key);
-        return new Promise((_, reject) =>
+        return new Promise<void>((_, reject) =>
           signal.addEventListener('abort', () => reject(new Error('aborted'))),
         );
       },
