@@ -1,0 +1,59 @@
+# Every target runs from the root of the checkout. `make help` lists them.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+export NODE_OPTIONS ?= --experimental-vm-modules
+
+## demo: the main job on a fresh machine: two kcps, a provider, two consumers, one bound API (KEEP=1 leaves it running)
+demo: tools build
+	@node --import tsx e2e/demo/main.ts
+
+## test: lint, types, unit tests and all end-to-end suites; the last line counts them
+test: node_modules
+	@node scripts/test.mjs
+
+## unit: unit tests only; seconds, no real servers
+unit: node_modules
+	@npm run -s unit
+
+## e2e: end-to-end suites on real servers; SUITE=name runs one of them
+e2e: tools build
+	@npx jest --config jest.e2e.config.mjs $(if $(SUITE),--selectProjects $(SUITE))
+
+## lint: eslint, prettier, unused code, generated files
+lint: node_modules
+	@npm run -s lint && node scripts/generate-types.mjs --check
+
+## types: the TypeScript compiler
+types: node_modules
+	@npm run -s typecheck
+
+## generate: types and validators from apiresourceschemas/
+generate: node_modules
+	@npm run -s generate
+
+## build: bundles of controller, worker and plugin in dist/
+build: node_modules
+	@npm run -s build
+
+## tools: the real programs that demo and tests run (KCP_BIN=, BACKEND_BIN= name existing ones)
+tools:
+	@node scripts/tools.mjs
+
+## install-plugin: kubectl-kcp-bind into DEST (default ~/.local/bin)
+install-plugin: build
+	@install -D -m 0755 dist/plugin/kubectl-kcp-bind $(or $(DEST),$(HOME)/.local/bin)/kubectl-kcp-bind
+	@echo "installed $(or $(DEST),$(HOME)/.local/bin)/kubectl-kcp-bind: try kubectl kcp bind --help"
+
+## clean: everything that was built, the real programs aside
+clean:
+	@rm -rf dist coverage .run
+
+## help: this list
+help:
+	@sed -n 's/^## \([a-z0-9-]*\): \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
+
+node_modules: package.json package-lock.json
+	@npm ci --no-fund --no-audit
+	@touch node_modules
+
+.PHONY: demo test unit e2e lint types generate build tools install-plugin clean help

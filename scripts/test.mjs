@@ -1,0 +1,80 @@
+/**
+ * `make test`: static checks and unit tests while the real programs are being built, then every end-to-end
+ * suite. Everything runs, whatever failed before it; the last line is `N passed, N failed`.
+ */
+import { spawn } from 'node:child_process';
+import { access, mkdir, readFile, rm } from 'node:fs/promises';
+
+const RESULTS = '.run/results';
+const VM = '--experimental-vm-modules';
+const NODE_24 = 'node_modules/node24/bin/node';
+const JEST = 'node_modules/jest/bin/jest.js';
+
+let passed = 0;
+let failed = 0;
+const started = Date.now();
+const elapsed = (since) => `${Math.round((Date.now() - since) / 1000)} s`;
+
+function run(command, args, env = {}) {
+  return new Promise((done) => {
+    const child = spawn(command, args, { stdio: 'inherit', env: { ...process.env, ...env } });
+    child.on('error', () => done(127));
+    child.on('close', (code) => done(code ?? 1));
+  });
+}
+
+/** One command that passes or fails as a whole. */
+async function check(name, command, args) {
+  const start = Date.now();
+  console.log(`\n== ${name}`);
+  const code = await run(command, args);
+  if (code === 0) passed += 1;
+  else failed += 1;
+  console.log(`== ${name}: ${code === 0 ? 'ok' : `FAILED (exit code ${code})`}, ${elapsed(start)}`);
+  return code === 0;
+}
+
+/** A jest run, counted test by test. A suite that could not even start counts as one failure. */
+async function jest(name, node, config) {
+  const start = Date.now();
+  const output = `${RESULTS}/${name.replaceAll(' ', '-')}.json`;
+  console.log(`\n== ${name}`);
+  const code = await run(node, [VM, JEST, '--config', config, '--json', `--outputFile=${output}`], {
+    NODE_OPTIONS: '',
+  });
+  const result = await readFile(output, 'utf8').then(JSON.parse, () => undefined);
+  const good = result?.numPassedTests ?? 0;
+  const bad = (result?.numFailedTests ?? 0) + (result?.numRuntimeErrorTestSuites ?? 0);
+  passed += good;
+  failed += bad > 0 || code === 0 ? bad : 1;
+  if (code === 0 && good === 0) failed += 1;
+  console.log(`== ${name}: ${good} passed, ${bad} failed, ${elapsed(start)}`);
+}
+
+await rm(RESULTS, { recursive: true, force: true });
+await mkdir(RESULTS, { recursive: true });
+
+const tools = run('node', ['scripts/tools.mjs']);
+await check('generated files', 'node', ['scripts/generate-types.mjs', '--check']);
+await check('types', 'npm', ['run', '-s', 'typecheck']);
+await check('eslint', 'npx', ['eslint', '.']);
+await check('prettier', 'npx', ['prettier', '--check', '--log-level', 'warn', '.']);
+await check('unused code', 'npx', ['knip']);
+await jest('unit tests', process.execPath, 'jest.config.mjs');
+const has24 = await access(NODE_24).then(
+  () => true,
+  () => false,
+);
+if (has24) await jest('unit tests on Node 24', NODE_24, 'jest.config.mjs');
+else console.log('== unit tests on Node 24: left out, its npm package is not for this platform');
+
+const built = await check('bundles', 'node', ['scripts/build.mjs']);
+console.log('\n== waiting for the real programs');
+if ((await tools) !== 0) {
+  failed += 1;
+  console.log('== the real programs could not be built: no end-to-end suite was run');
+} else if (built) await jest('end to end', process.execPath, 'jest.e2e.config.mjs');
+
+console.log(`\n${elapsed(started)} in all`);
+console.log(`${passed} passed, ${failed} failed`);
+process.exitCode = failed === 0 ? 0 : 1;
