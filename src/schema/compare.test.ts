@@ -1,0 +1,288 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import type { JsonObject } from '../kube/json-value.js';
+import { compareSchemas, type Comparison } from './compare.js';
+import { convertBoundSchema } from './convert.js';
+import type { ResourceSchemaSpec, SchemaVersion } from './resource-schema.js';
+import { widgets } from './testdata/widgets.js';
+
+function specOf(bound: JsonObject): ResourceSchemaSpec {
+  const result = convertBoundSchema({ spec: bound });
+  if (!result.ok) throw new Error(result.message);
+  return result.spec;
+}
+
+function spec(...versions: Partial<SchemaVersion>[]): ResourceSchemaSpec {
+  const base = specOf(widgets());
+  return {
+    ...base,
+    versions: versions.map((version) => ({
+      name: 'v1',
+      served: true,
+      storage: false,
+      schema: {},
+      ...version,
+    })),
+  };
+}
+
+/** One version whose `spec` has these properties. */
+function withProperties(properties: JsonObject, extra: JsonObject = {}): ResourceSchemaSpec {
+  return spec({ storage: true, schema: object({ spec: { ...object(properties), ...extra } }) });
+}
+
+function object(properties: JsonObject): JsonObject {
+  return { type: 'object', properties };
+}
+
+function differences(comparison: Comparison): readonly string[] {
+  return comparison.compatible ? [] : comparison.differences;
+}
+
+describe('what a consumer keeps', () => {
+  it.each<[string, JsonObject, JsonObject]>([
+    ['a new field', { a: { type: 'string' } }, { a: { type: 'string' }, b: { type: 'object' } }],
+    [
+      'a new field in items',
+      { a: { type: 'array', items: object({}) } },
+      { a: { type: 'array', items: object({ b: {} }) } },
+    ],
+    ['stricter validation', { a: { type: 'string' } }, { a: { type: 'string', enum: ['x'], maxLength: 1 } }],
+    [
+      'another description and default',
+      { a: { type: 'string' } },
+      { a: { type: 'string', description: 'x', default: 'y' } },
+    ],
+    ['integer to number', { a: { type: 'integer' } }, { a: { type: 'number' } }],
+    ['integer to int-or-string', { a: { type: 'integer' } }, { a: { 'x-kubernetes-int-or-string': true } }],
+    [
+      'named fields to a map of the same',
+      { a: object({ b: { type: 'string' } }) },
+      { a: { type: 'object', additionalProperties: { type: 'string' } } },
+    ],
+    [
+      'a field below a node that starts to preserve',
+      { a: object({ b: {} }) },
+      { a: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
+    ],
+    [
+      'fields that any object has',
+      { a: { ...object({ kind: { type: 'string' } }), 'x-kubernetes-embedded-resource': true } },
+      { a: { ...object({}), 'x-kubernetes-embedded-resource': true } },
+    ],
+  ])('%s is compatible', (_, before, after) => {
+    const next = withProperties(after);
+    expect(compareSchemas(withProperties(before), next, ['v1'])).toEqual({ compatible: true, spec: next });
+  });
+
+  it('kind and apiVersion may vanish from the root', () => {
+    const before = spec({ storage: true, schema: object({ kind: {}, apiVersion: {}, metadata: {} }) });
+    expect(compareSchemas(before, spec({ storage: true, schema: object({}) }), ['v1']).compatible).toBe(true);
+  });
+
+  it('a provider may stop to report a status field, but not change its type', () => {
+    const subresources = { status: {} };
+    const status = (schema: JsonObject) =>
+      spec({ storage: true, subresources, schema: object({ status: schema }) });
+    const before = status(object({ a: { type: 'string' }, b: object({ c: {} }) }));
+    expect(compareSchemas(before, status(object({})), ['v1']).compatible).toBe(true);
+    expect(differences(compareSchemas(before, status(object({ a: { type: 'integer' } })), ['v1']))).toEqual([
+      'version v1: .status.a: type string became integer',
+    ]);
+  });
+});
+
+describe('what a consumer would lose', () => {
+  it.each<[string, JsonObject, JsonObject, string]>([
+    ['a removed field', { a: { type: 'string' } }, {}, '.spec.a: the field was removed'],
+    [
+      'a removed field in items',
+      { a: { type: 'array', items: object({ b: {} }) } },
+      { a: { type: 'array', items: object({}) } },
+      '.spec.a[].b: the field was removed',
+    ],
+    [
+      'another type',
+      { a: { type: 'string' } },
+      { a: { type: 'object' } },
+      '.spec.a: type string became object',
+    ],
+    [
+      'a narrower type',
+      { a: { type: 'number' } },
+      { a: { type: 'integer' } },
+      '.spec.a: type number became integer',
+    ],
+    [
+      'int-or-string to integer',
+      { a: { 'x-kubernetes-int-or-string': true } },
+      { a: { type: 'integer' } },
+      '.spec.a: type integer or string became integer',
+    ],
+    [
+      'a map that is closed',
+      { a: { type: 'object', additionalProperties: {} } },
+      { a: object({}) },
+      '.spec.a: keys that the schema does not name are not kept any more',
+    ],
+    [
+      'another type in a map',
+      { a: { type: 'object', additionalProperties: { type: 'string' } } },
+      { a: { type: 'object', additionalProperties: { type: 'integer' } } },
+      '.spec.a.*: type string became integer',
+    ],
+    [
+      'unknown fields not preserved',
+      { a: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
+      { a: object({}) },
+      '.spec.a: unknown fields are not preserved any more',
+    ],
+    [
+      'an embedded resource opened',
+      { a: { type: 'object', 'x-kubernetes-embedded-resource': true } },
+      { a: object({}) },
+      '.spec.a: it is no embedded resource any more',
+    ],
+    [
+      'a field named constructor',
+      { constructor: { type: 'string' } },
+      {},
+      '.spec.constructor: the field was removed',
+    ],
+  ])('%s is incompatible', (_, before, after, difference) => {
+    expect(compareSchemas(withProperties(before), withProperties(after), ['v1'])).toEqual({
+      compatible: false,
+      differences: [`version v1: ${difference}`],
+    });
+  });
+
+  it('group, plural, kind and scope may not change', () => {
+    const live = specOf(widgets());
+    const next = specOf({
+      ...widgets(),
+      group: 'x.example.com',
+      scope: 'Cluster',
+      names: { plural: 'gadgets', kind: 'Gadget' },
+    });
+    expect(differences(compareSchemas(live, next, ['v1']))).toEqual([
+      'group: shop.example.com became x.example.com',
+      'plural name: widgets became gadgets',
+      'kind: Widget became Gadget',
+      'scope: Namespaced became Cluster',
+    ]);
+  });
+
+  it('a synced version may not move to one that lacks a field', () => {
+    const live = spec({ name: 'v1', storage: true, schema: object({ a: {} }) });
+    const next = spec({ name: 'v2', storage: true, schema: object({}) });
+    expect(differences(compareSchemas(live, next, ['v1']))).toEqual([
+      'version v1 read as v2: .a: the field was removed',
+    ]);
+  });
+
+  it('many differences are cut', () => {
+    const properties = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`f${index}`, {}]));
+    const list = differences(compareSchemas(withProperties(properties), withProperties({}), []));
+    expect(list).toHaveLength(21);
+    expect(list.at(-1)).toBe('and 80 more');
+  });
+});
+
+describe('versions in storage', () => {
+  const live = spec({ name: 'v1alpha1', storage: true, schema: object({ a: {} }) });
+  const next = spec({ name: 'v1', storage: true, schema: object({ a: {} }) });
+
+  it('stay, not served, when the provider drops them', () => {
+    const comparison = compareSchemas(live, next, ['v1alpha1']);
+    expect(comparison).toMatchObject({
+      compatible: true,
+      spec: {
+        conversion: { strategy: 'None' },
+        versions: [
+          { name: 'v1', served: true, storage: true },
+          { name: 'v1alpha1', served: false, storage: false, schema: object({ a: {} }) },
+        ],
+      },
+    });
+  });
+
+  it('go when nothing is stored in them', () => {
+    expect(compareSchemas(live, next, [])).toEqual({ compatible: true, spec: next });
+  });
+
+  it('must be described by somebody', () => {
+    expect(differences(compareSchemas(live, next, ['v7']))[0]).toContain('version v7');
+  });
+});
+
+describe('for all schemas', () => {
+  const leaf = fc.constantFrom<JsonObject>(
+    { type: 'string' },
+    { type: 'integer' },
+    { type: 'boolean', nullable: true },
+    { 'x-kubernetes-int-or-string': true },
+    { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+  );
+  const { node } = fc.letrec<{ node: JsonObject }>((tie) => ({
+    node: fc.oneof(
+      { maxDepth: 4 },
+      leaf,
+      tie('node').map((items) => ({ type: 'array', items })),
+      tie('node').map((additionalProperties) => ({ type: 'object', additionalProperties })),
+      fc
+        .dictionary(fc.constantFrom('a', 'b', 'c', 'toString', '__proto__'), tie('node'), { maxKeys: 3 })
+        .map(object),
+    ),
+  }));
+  const objects = node.filter((schema) => schema['properties'] !== undefined);
+
+  it('a schema is compatible with itself and stays as it is', () => {
+    fc.assert(
+      fc.property(node, (schema) => {
+        const live = withProperties({ a: schema });
+        expect(compareSchemas(live, live, ['v1'])).toEqual({ compatible: true, spec: live });
+      }),
+    );
+  });
+
+  it('adding an optional field is compatible, and taking it away again is not', () => {
+    fc.assert(
+      fc.property(objects, node, (schema, added) => {
+        const without = withProperties({ a: schema });
+        const properties = { ...(schema['properties'] as JsonObject), added };
+        const along = withProperties({ a: { ...schema, properties } });
+        expect(compareSchemas(without, along, ['v1']).compatible).toBe(true);
+        expect(compareSchemas(along, without, ['v1']).compatible).toBe(false);
+      }),
+    );
+  });
+
+  it('compatibility keeps every version in storage, and a second step changes nothing', () => {
+    const names = fc.uniqueArray(fc.constantFrom('v1', 'v2', 'v3', 'v4'), { minLength: 1 });
+    fc.assert(
+      fc.property(names, names, node, (before, after, schema) => {
+        const make = (list: string[]) =>
+          spec(
+            ...list.map((name, index) => ({ name, storage: index === 0, schema: object({ spec: schema }) })),
+          );
+        const stored = before.slice(0, 2);
+        const comparison = compareSchemas(make(before), make(after), stored);
+        if (!comparison.compatible) throw new Error('versions alone make nothing incompatible');
+        const kept = comparison.spec.versions;
+        expect(kept.map((version) => version.name)).toEqual(expect.arrayContaining([...after, ...stored]));
+        expect(kept.filter((version) => version.storage)).toHaveLength(1);
+        expect(compareSchemas(comparison.spec, make(after), stored)).toEqual(comparison);
+      }),
+    );
+  });
+
+  it('what is compatible in two steps is compatible in one', () => {
+    const steps = fc.sample(node, { numRuns: 40, seed: 1 }).map((schema) => withProperties({ x: schema }));
+    const leads = (from: ResourceSchemaSpec) =>
+      steps.filter((to) => compareSchemas(from, to, ['v1']).compatible);
+    for (const first of steps)
+      for (const second of leads(first))
+        for (const third of leads(second))
+          expect(compareSchemas(first, third, ['v1'])).toEqual({ compatible: true, spec: third });
+  });
+});

@@ -1,0 +1,100 @@
+import { untrustedText } from '../api/untrusted-text.js';
+import { findLosses } from './compare-json-schema.js';
+import {
+  MAX_VERSIONS,
+  syncVersionOf,
+  type ResourceSchemaSpec,
+  type SchemaVersion,
+} from './resource-schema.js';
+
+const MAX_DIFFERENCES = 20;
+const MAX_DIFFERENCE_LENGTH = 300;
+
+export type Comparison =
+  | {
+      readonly compatible: true;
+      /** The provider's new schema, plus versions that stored objects still need. */
+      readonly spec: ResourceSchemaSpec;
+    }
+  | { readonly compatible: false; readonly differences: readonly string[] };
+
+/**
+ * Whether the generated export may be pointed from the schema that is live to the provider's next one. kcp checks
+ * nothing of this, and a wrong step wedges the binding or loses the consumer's data: group, plural, kind and scope must
+ * stay; every version in which kcp may have stored objects (`storageVersions`, from the APIBinding's status) must
+ * stay, so one that the provider dropped is kept and not served; no stored value may be pruned or misread.
+ */
+export function compareSchemas(
+  live: ResourceSchemaSpec,
+  next: ResourceSchemaSpec,
+  storageVersions: readonly string[],
+): Comparison {
+  const differences = [...identityChanges(live, next), ...dataLosses(live, next)];
+  const kept: SchemaVersion[] = [];
+  for (const name of new Set(storageVersions)) {
+    if (findVersion(next, name) !== undefined) continue;
+    const version = findVersion(live, name);
+    if (version === undefined)
+      differences.push(`version ${name}: kcp may hold objects in it, and neither schema describes it`);
+    else kept.push(retired(version));
+  }
+  if (next.versions.length + kept.length > MAX_VERSIONS)
+    differences.push(`the new versions and those still in storage are more than ${MAX_VERSIONS}`);
+  if (differences.length > 0) return { compatible: false, differences: bounded(differences) };
+  return { compatible: true, spec: kept.length === 0 ? next : withVersions(next, kept) };
+}
+
+function identityChanges(live: ResourceSchemaSpec, next: ResourceSchemaSpec): string[] {
+  const pairs: [string, string, string][] = [
+    ['group', live.group, next.group],
+    ['plural name', live.names.plural, next.names.plural],
+    ['kind', live.names.kind, next.names.kind],
+    ['scope', live.scope, next.scope],
+  ];
+  return pairs
+    .filter(([, before, after]) => before !== after)
+    .map(([what, before, after]) => `${what}: ${before} became ${after}`);
+}
+
+/**
+ * Each version against its successor of the same name, and the synced version against the new synced one: with
+ * conversion None its objects are now read through the new one's schema.
+ */
+function dataLosses(live: ResourceSchemaSpec, next: ResourceSchemaSpec): string[] {
+  const losses: string[] = [];
+  for (const version of live.versions) {
+    const successor = findVersion(next, version.name);
+    if (successor !== undefined) losses.push(...lossesBetween(version, successor, `version ${version.name}`));
+  }
+  const [before, after] = [syncVersionOf(live), syncVersionOf(next)];
+  if (before !== undefined && after !== undefined && before.name !== after.name)
+    losses.push(...lossesBetween(before, after, `version ${before.name} read as ${after.name}`));
+  return losses;
+}
+
+function lossesBetween(before: SchemaVersion, after: SchemaVersion, path: string): string[] {
+  const mirroredStatus =
+    before.subresources?.status !== undefined && after.subresources?.status !== undefined;
+  return findLosses(before.schema, after.schema, { path: `${path}: `, mirroredStatus });
+}
+
+function findVersion(spec: ResourceSchemaSpec, name: string): SchemaVersion | undefined {
+  return spec.versions.find((version) => version.name === name);
+}
+
+/** A version that only exists so that kcp can still read what is stored in it. */
+function retired(version: SchemaVersion): SchemaVersion {
+  return { ...version, served: false, storage: false };
+}
+
+function withVersions(spec: ResourceSchemaSpec, kept: readonly SchemaVersion[]): ResourceSchemaSpec {
+  return { ...spec, versions: [...spec.versions, ...kept], conversion: { strategy: 'None' } };
+}
+
+function bounded(differences: readonly string[]): string[] {
+  const shown = differences
+    .slice(0, MAX_DIFFERENCES)
+    .map((difference) => untrustedText(difference, MAX_DIFFERENCE_LENGTH));
+  if (differences.length > shown.length) shown.push(`and ${differences.length - shown.length} more`);
+  return shown;
+}
