@@ -26,6 +26,7 @@ export interface BackendOptions {
   readonly isolation?: 'prefixed' | 'namespaced' | 'none';
   /** Start of the contract namespaces' names. */
   readonly namespacePrefix?: string;
+  readonly detached?: boolean;
 }
 
 /** Installs kube-bind's own CRDs into a provider workspace and waits until they are served. */
@@ -43,6 +44,7 @@ export async function startBackend(options: BackendOptions): Promise<Backend> {
     name: `backend-${port}`,
     command: options.binary,
     logFile: `${options.dir}/backend.log`,
+    detached: options.detached ?? false,
     args: [
       `--kubeconfig=${options.provider.kubeconfig}`,
       `--listen-address=${address}`,

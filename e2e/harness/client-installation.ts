@@ -66,6 +66,7 @@ export interface ControllerOptions {
   readonly env?: NodeJS.ProcessEnv;
   /** Another kubeconfig than the installation's: through a fault proxy, or of another account. */
   readonly kubeconfig?: string;
+  readonly detached?: boolean;
 }
 
 /** Short deadlines, so that suites do not wait for what takes minutes in production. */
@@ -88,6 +89,7 @@ export async function startController(options: ControllerOptions): Promise<Contr
     name: `controller-${port}`,
     command: process.execPath,
     logFile,
+    detached: options.detached ?? false,
     args: [
       '--enable-source-maps',
       `${ROOT}/dist/controller/controller.js`,

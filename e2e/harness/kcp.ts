@@ -46,6 +46,7 @@ export async function startKcp(options: {
   readonly binary: string;
   readonly name: string;
   readonly dir: string;
+  readonly detached?: boolean;
 }): Promise<Kcp> {
   const { binary, name, dir } = options;
   await mkdir(dir, { recursive: true });
@@ -65,6 +66,7 @@ export async function startKcp(options: {
       name,
       command: binary,
       logFile: `${dir}/kcp.log`,
+      detached: options.detached ?? false,
       args: [
         'start',
         `--root-directory=${dir}`,

@@ -1,9 +1,9 @@
 import { mkdir, rm } from 'node:fs/promises';
 
 import { locate } from '../../scripts/tools.mjs';
-import { startDatabaseService, type DatabaseService } from '../service/database-service.js';
 import { installBackendCrds, startBackend, type Backend } from './backend.js';
 import type { Bench } from './bench.js';
+import { startChild, type Child } from './child.js';
 import { startKcp, type Kcp, type KcpAccess } from './kcp.js';
 import { kubectl } from './kubectl.js';
 import { ROOT } from './root.js';
@@ -16,25 +16,32 @@ export interface RunningBench {
   readonly consumers: Kcp;
   readonly providers: Kcp;
   readonly backend: Backend;
+  readonly service: Child;
   stop(): Promise<void>;
 }
 
 /** Starts all of it below `dir`, which is emptied first. About half a minute. */
-export async function startBench(dir: string, say: (text: string) => void): Promise<RunningBench> {
+export async function startBench(
+  dir: string,
+  say: (text: string) => void,
+  detached = false,
+): Promise<RunningBench> {
   await rm(dir, { recursive: true, force: true });
   await mkdir(dir, { recursive: true });
   const { programs, crds } = await locate();
-  const kcp = (name: string) => startKcp({ binary: program(programs, 'kcp'), name, dir: `${dir}/${name}` });
+  const kcp = (name: string) =>
+    startKcp({ binary: program(programs, 'kcp'), name, dir: `${dir}/${name}`, detached });
   say('starting two kcps: one for consumers, one for providers');
   const [consumers, providers] = await Promise.all([kcp('consumers'), kcp('providers')]);
   say('making a provider workspace with an example service and a kube-bind backend');
   const provider = await createWorkspace(providers, 'root', 'provider');
-  const service = await startProvider(provider, crds);
+  const service = await startProvider(provider, { crds, dir: `${dir}/service`, detached });
   const backend = await startBackend({
     binary: program(programs, 'backend'),
     dir: `${dir}/backend`,
     kcp: providers,
     provider,
+    detached,
   });
   return {
     bench: {
@@ -49,6 +56,7 @@ export async function startBench(dir: string, say: (text: string) => void): Prom
     consumers,
     providers,
     backend,
+    service,
     stop: async () => {
       await service.stop();
       await backend.stop();
@@ -58,11 +66,22 @@ export async function startBench(dir: string, say: (text: string) => void): Prom
 }
 
 /** Installs kube-bind's CRDs and the example API into a provider workspace, and runs its service. */
-export async function startProvider(provider: Workspace, crds: string): Promise<DatabaseService> {
-  await installBackendCrds(provider, crds);
+export async function startProvider(
+  provider: Workspace,
+  options: { readonly crds: string; readonly dir: string; readonly detached?: boolean },
+): Promise<Child> {
+  await mkdir(options.dir, { recursive: true });
+  await installBackendCrds(provider, options.crds);
   const example = `${ROOT}/e2e/service/databases.yaml`;
   await waitFor(() => kubectl(provider.kubeconfig, ['apply', '-f', example]), { what: 'the example API' });
-  return startDatabaseService(provider.kubeconfig);
+  return startChild({
+    name: 'database-service',
+    command: process.execPath,
+    args: ['--import', 'tsx', `${ROOT}/e2e/service/main.ts`, provider.kubeconfig],
+    logFile: `${options.dir}/database-service.log`,
+    cwd: ROOT,
+    ...(options.detached === undefined ? {} : { detached: options.detached }),
+  });
 }
 
 function program(programs: Readonly<Record<string, string>>, name: string): string {
