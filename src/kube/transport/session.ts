@@ -1,0 +1,94 @@
+import { Pool } from 'undici';
+import type { Clock } from '../clock.js';
+import type { ServerCredentials } from '../credentials.js';
+import type { Dialler } from '../dialler/dialler.js';
+import { KubeconfigError } from '../errors.js';
+import { basePath } from '../paths.js';
+import { createBearer, type Bearer } from './bearer.js';
+
+/** Limits of the connections of one client. */
+export interface SessionOptions {
+  readonly dialler: Dialler;
+  readonly connections: number;
+  readonly connectTimeoutMs: number;
+  readonly maxHeaderBytes: number;
+  readonly clock: Clock;
+}
+
+/** Connections and identity that belong to one set of credentials. */
+export interface Session {
+  readonly origin: string;
+  /** Path of `server`, verbatim, without a trailing slash. */
+  readonly basePath: string;
+  readonly bearer: Bearer;
+  readonly connections: Connections;
+}
+
+/** Watches have connections of their own: each occupies one for minutes, and would starve the requests. */
+export interface Connections {
+  readonly requests: Pool;
+  readonly watches: Pool;
+  /** All that the sockets depend on; sessions with the same one share them. */
+  readonly key: string;
+}
+
+/**
+ * @param previous its connections are taken over where the sockets would be the same, so that a token that is
+ * renewed every few minutes costs no new TLS connections
+ * @throws KubeconfigError for a server that is no plain URL; AddressDeniedError for a proxy that is not allowed
+ */
+export function openSession(
+  credentials: ServerCredentials,
+  options: SessionOptions,
+  previous?: Session,
+): Session {
+  const { origin, path } = splitServer(credentials.server);
+  const tls = {
+    ca: credentials.ca,
+    tlsServerName: credentials.tlsServerName,
+    proxyUrl: credentials.proxyUrl,
+    ...(credentials.auth.kind === 'certificate'
+      ? { cert: credentials.auth.cert, key: credentials.auth.key }
+      : {}),
+  };
+  const key = JSON.stringify([origin, tls]);
+  return {
+    origin,
+    basePath: path,
+    bearer: createBearer(credentials.auth, options.clock),
+    connections:
+      previous?.connections.key === key ? previous.connections : openConnections(origin, tls, key, options),
+  };
+}
+
+function openConnections(
+  origin: string,
+  tls: Omit<Parameters<Dialler['connector']>[0], 'connectTimeoutMs'>,
+  key: string,
+  options: SessionOptions,
+): Connections {
+  const connect = options.dialler.connector({ ...tls, connectTimeoutMs: options.connectTimeoutMs });
+  const common = {
+    connect,
+    pipelining: 1,
+    maxHeaderSize: options.maxHeaderBytes,
+    keepAliveTimeout: 30_000,
+    keepAliveMaxTimeout: 60_000,
+  };
+  return {
+    key,
+    requests: new Pool(origin, { ...common, connections: options.connections }),
+    watches: new Pool(origin, { ...common, connections: null }),
+  };
+}
+
+/** Takes `https://host[:port][/path]` apart; the path is kept as it was written. */
+export function splitServer(server: string): { origin: string; path: string } {
+  const match = /^(https?):\/\/[^/?#@\s]+(\/[^?#\s]*)?$/i.exec(server);
+  if (match === null || !URL.canParse(server))
+    throw new KubeconfigError(
+      `server ${JSON.stringify(server)} must be https://host[:port][/path], without user, query or fragment`,
+      'server',
+    );
+  return { origin: new URL(server).origin, path: basePath(match[2] ?? '') };
+}
