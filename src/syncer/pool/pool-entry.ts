@@ -14,6 +14,8 @@ export interface LiveBinding {
   /** Milliseconds since the epoch. */
   readonly since: number;
   cancelDeadline: () => void;
+  /** Of the last report, for those that say `sameSchemas`. */
+  schemas: BindingReport['schemas'];
 }
 
 /** What the pool knows about one binding. The pool drives `live` towards `content` and `worker`. */

@@ -1,9 +1,10 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { ManualClock, settle } from '../../kube/testing/manual-clock.js';
 import { silentLogger } from '../../telemetry/logger.js';
-import type { ObjectEvent } from '../protocol/report.js';
+import type { BindingReport, ConvertedSchema, ObjectEvent } from '../protocol/report.js';
 import type { SyncerPool } from '../protocol/pool.js';
-import { createSyncerPool, type SyncerPoolSettings } from './syncer-pool.js';
+import type { SyncerPoolSettings } from './pool-settings.js';
+import { createSyncerPool } from './syncer-pool.js';
 import { content, testOptions } from './testing/assignments.js';
 import { FakeWorker } from './testing/fake-worker.js';
 import { DEFAULT_WORKER_LIMITS } from './worker-handle.js';
@@ -118,6 +119,51 @@ describe('assignments', () => {
     await bench.pool.release('a');
     bench.pool.assign(content('a'));
     expect(bench.of('a').revisionOf('a')).toBeGreaterThan(old);
+  });
+});
+
+describe('schemas that a report leaves out', () => {
+  const schema: ConvertedSchema = {
+    group: 'g',
+    resource: 'r',
+    kind: 'K',
+    scope: 'Cluster',
+    versions: ['v1'],
+    syncVersion: 'v1',
+    contentHash: 'a'.repeat(64),
+    specJson: '{}',
+  };
+  const figures = (key: string, revision: number): BindingReport => ({
+    key,
+    revision,
+    conditions: {},
+    sync: { objects: 5, pending: 0, failing: 0 },
+    drained: false,
+    left: false,
+    remaining: [],
+    namespaces: [],
+  });
+
+  it('are those of the last report of the same session', () => {
+    bench = new Bench();
+    bench.pool.assign(content('a'));
+    const worker = bench.of('a');
+    worker.report('a', { schemas: [schema] });
+    worker.say({ type: 'report', report: figures('a', worker.revisionOf('a')), sameSchemas: true });
+    expect(bench.pool.report('a')).toMatchObject({ schemas: [schema], sync: { objects: 5 } });
+    worker.report('a');
+    expect(bench.pool.report('a')?.schemas).toBeUndefined();
+  });
+
+  it('are never those of a session that has ended', async () => {
+    bench = new Bench();
+    bench.pool.assign(content('a'));
+    bench.of('a').report('a', { schemas: [schema] });
+    bench.of('a').exit(CRASH);
+    await bench.live(2000);
+    const worker = bench.of('a');
+    worker.say({ type: 'report', report: figures('a', worker.revisionOf('a')), sameSchemas: true });
+    expect(bench.pool.report('a')?.schemas).toBeUndefined();
   });
 });
 

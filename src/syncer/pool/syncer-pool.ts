@@ -1,7 +1,4 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Clock } from '../../kube/clock.js';
-import type { Logger } from '../../telemetry/logger.js';
-import type { SyncerOptions } from '../protocol/assignment.js';
 import type { SyncerPool } from '../protocol/pool.js';
 import { createMessageReader } from '../protocol/read-from-worker.js';
 import type { BindingReport, FromWorker, ObjectEvent } from '../protocol/report.js';
@@ -13,27 +10,11 @@ import {
   type AssignmentContent,
   type PoolEntry,
 } from './pool-entry.js';
-import type { PoolMetrics } from './pool-metrics.js';
+import type { SyncerPoolSettings } from './pool-settings.js';
 import { restartDelay, type RestartDelay } from './restart-delay.js';
 import { SupervisedWorker } from './supervised-worker.js';
 import { workerFailureMessage, type WorkerFailure } from './worker-failure.js';
-import { DEFAULT_WORKER_LIMITS, type SpawnWorker, type WorkerLimits } from './worker-handle.js';
-
-export interface SyncerPoolSettings {
-  readonly spawn: SpawnWorker;
-  readonly options: SyncerOptions;
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly log: Logger;
-  readonly metrics: PoolMetrics;
-  /** Default 16. */
-  readonly maxWorkers?: number;
-  readonly limits?: Partial<WorkerLimits>;
-  /** Default: one second, doubled up to five minutes. */
-  readonly restart?: RestartDelay;
-  /** Milliseconds without a death after which a binding is trusted again; default ten minutes. */
-  readonly probationMs?: number;
-}
+import { DEFAULT_WORKER_LIMITS, type WorkerLimits } from './worker-handle.js';
 
 /** Starts no thread before the first binding is assigned. */
 export function createSyncerPool(settings: SyncerPoolSettings): SyncerPool {
@@ -162,7 +143,14 @@ class Pool implements SyncerPool {
     worker.post({ type: 'assign', assignment: { ...content, revision } });
     if (entry.live === undefined) {
       const since = this.#settings.clock.now();
-      entry.live = { worker, revision, releasing: false, since, cancelDeadline: () => undefined };
+      entry.live = {
+        worker,
+        revision,
+        releasing: false,
+        since,
+        cancelDeadline: () => undefined,
+        schemas: undefined,
+      };
     } else entry.live.revision = revision;
   }
 
@@ -237,7 +225,7 @@ class Pool implements SyncerPool {
         this.#endProbation(worker);
         return;
       case 'report':
-        this.#reported(worker, message.report);
+        this.#reported(worker, message.report, message.sameSchemas === true);
         return;
       case 'event':
         if (this.#own(worker, message.event.key) !== undefined) {
@@ -258,10 +246,12 @@ class Pool implements SyncerPool {
     return undefined;
   }
 
-  #reported(worker: SupervisedWorker, report: BindingReport): void {
+  #reported(worker: SupervisedWorker, report: BindingReport, sameSchemas: boolean): void {
     const entry = this.#own(worker, report.key);
     if (entry?.live === undefined || entry.live.releasing || report.revision > entry.live.revision) return;
-    entry.report = report;
+    const { live } = entry;
+    if (!sameSchemas) live.schemas = report.schemas;
+    entry.report = live.schemas === undefined ? report : { ...report, schemas: live.schemas };
     if (report.revision !== entry.revision) return;
     entry.failure = undefined;
     this.#announce(entry.key);

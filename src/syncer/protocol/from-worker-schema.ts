@@ -102,7 +102,7 @@ const event = record({
 /** JSON schema of each kind of message from a worker, by its `type`. */
 export const FROM_WORKER_SCHEMAS = {
   ready: record({ type: { const: 'ready' } }),
-  report: record({ type: { const: 'report' }, report }),
+  report: record({ type: { const: 'report' }, report, 'sameSchemas?': { const: true } }),
   event: record({ type: { const: 'event' }, event }),
   released: record({ type: { const: 'released' }, key: name }),
   pulse: record({

@@ -82,7 +82,11 @@ export type ToWorker =
 
 export type FromWorker =
   | { readonly type: 'ready' }
-  | { readonly type: 'report'; readonly report: BindingReport }
+  /**
+   * `sameSchemas`: the report leaves `schemas` out because they are those of the last report of this assignment's
+   * session; megabytes of schema are not sent again for each figure that changes. The pool puts them back in.
+   */
+  | { readonly type: 'report'; readonly report: BindingReport; readonly sameSchemas?: true }
   | { readonly type: 'event'; readonly event: ObjectEvent }
   | { readonly type: 'released'; readonly key: string }
   | { readonly type: 'pulse'; readonly metrics: string; readonly externalBytes: number };
