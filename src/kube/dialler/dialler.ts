@@ -20,6 +20,8 @@ export interface ConnectorOptions {
   readonly tlsServerName?: string | undefined;
   /** `http(s)://host:port` of a CONNECT proxy. Refused unless the policy allows proxies. */
   readonly proxyUrl?: string | undefined;
+  /** The user's own kubeconfig asks for it. Refused by the dialler for foreign hosts. */
+  readonly insecureSkipTlsVerify?: boolean | undefined;
   /** Milliseconds for name lookup, TCP, proxy and TLS, each step counted from the start of its own connection. */
   readonly connectTimeoutMs: number;
 }
@@ -42,6 +44,8 @@ export function createDialler(policy: DialPolicy, resolver: Resolver = systemRes
     connector: (options) => {
       if (options.proxyUrl !== undefined && !policy.allowProxy)
         throw new AddressDeniedError('proxy-url is not allowed; an admin can allow it with --allow-proxy');
+      if (options.insecureSkipTlsVerify === true)
+        throw new AddressDeniedError('insecure-skip-tls-verify is never allowed for foreign servers');
       return routed(options, (parts) => checkedConnector(parts, addresses, resolver));
     },
   };
@@ -120,5 +124,6 @@ function tlsOptions(options: ConnectorOptions): buildConnector.BuildOptions {
     ...(options.cert === undefined ? {} : { cert: options.cert }),
     ...(options.key === undefined ? {} : { key: options.key }),
     ...(options.tlsServerName === undefined ? {} : { servername: options.tlsServerName }),
+    ...(options.insecureSkipTlsVerify === true ? { rejectUnauthorized: false } : {}),
   };
 }

@@ -162,6 +162,7 @@ export class Caller {
         accept: 'application/json',
         'accept-encoding': 'identity',
         'user-agent': this.#options.userAgent,
+        ...session.identityHeaders,
         ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
         ...(request.body === undefined ? {} : { 'content-type': request.body.type }),
       },

@@ -2,9 +2,9 @@ import { Pool } from 'undici';
 import type { Clock } from '../clock.js';
 import type { ServerCredentials } from '../credentials.js';
 import type { Dialler } from '../dialler/dialler.js';
-import { KubeconfigError } from '../errors.js';
-import { basePath } from '../paths.js';
+import { parseServerUrl } from '../server-url.js';
 import { createBearer, type Bearer } from './bearer.js';
+import { impersonationHeaders } from './impersonation.js';
 
 /** Limits of the connections of one client. */
 export interface SessionOptions {
@@ -21,6 +21,8 @@ export interface Session {
   /** Path of `server`, verbatim, without a trailing slash. */
   readonly basePath: string;
   readonly bearer: Bearer;
+  /** Sent with every request, beside what the bearer adds. */
+  readonly identityHeaders: Readonly<Record<string, string | string[]>>;
   readonly connections: Connections;
 }
 
@@ -42,11 +44,12 @@ export function openSession(
   options: SessionOptions,
   previous?: Session,
 ): Session {
-  const { origin, path } = splitServer(credentials.server);
+  const { origin, path } = parseServerUrl(credentials.server);
   const tls = {
     ca: credentials.ca,
     tlsServerName: credentials.tlsServerName,
     proxyUrl: credentials.proxyUrl,
+    insecureSkipTlsVerify: credentials.insecureSkipTlsVerify,
     ...(credentials.auth.kind === 'certificate'
       ? { cert: credentials.auth.cert, key: credentials.auth.key }
       : {}),
@@ -56,6 +59,7 @@ export function openSession(
     origin,
     basePath: path,
     bearer: createBearer(credentials.auth, options.clock),
+    identityHeaders: impersonationHeaders(credentials.impersonate),
     connections:
       previous?.connections.key === key ? previous.connections : openConnections(origin, tls, key, options),
   };
@@ -80,15 +84,4 @@ function openConnections(
     requests: new Pool(origin, { ...common, connections: options.connections }),
     watches: new Pool(origin, { ...common, connections: null }),
   };
-}
-
-/** Takes `https://host[:port][/path]` apart; the path is kept as it was written. */
-export function splitServer(server: string): { origin: string; path: string } {
-  const match = /^(https?):\/\/[^/?#@\s]+(\/[^?#\s]*)?$/i.exec(server);
-  if (match === null || !URL.canParse(server))
-    throw new KubeconfigError(
-      `server ${JSON.stringify(server)} must be https://host[:port][/path], without user, query or fragment`,
-      'server',
-    );
-  return { origin: new URL(server).origin, path: basePath(match[2] ?? '') };
 }
