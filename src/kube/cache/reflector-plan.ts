@@ -1,0 +1,127 @@
+import { backoffMs, retryDelayMs } from '../backoff.js';
+import type { BackoffOptions } from '../backoff.js';
+import { ApiError, isStatus, ProtocolError } from '../errors.js';
+
+/** Where a reflector stands between two requests. */
+export interface ReflectorState {
+  /** From where to watch; undefined: list first. Opaque, compared for equality at most. */
+  readonly resumeFrom: string | undefined;
+  /** Failures since the last watch that lasted. */
+  readonly attempt: number;
+  /** Of these, refusals of a watch in a row: the version to resume from may be what is wrong. */
+  readonly refusedResumes: number;
+}
+
+/** The sink threw; what it holds is unknown. */
+export class SinkError extends Error {
+  override readonly name = 'SinkError';
+}
+
+/** How one list or watch ended. */
+export type ReflectorOutcome =
+  | { readonly phase: 'list'; readonly resourceVersion: string }
+  | { readonly phase: 'list'; readonly error: unknown }
+  | {
+      readonly phase: 'watch';
+      /** Undefined: the server ended the watch in order. */
+      readonly error: unknown;
+      /** Of the last event or bookmark, else where the watch began. */
+      readonly resourceVersion: string;
+      readonly lastedMs: number;
+    };
+
+export type RelistCause = 'expired' | 'sink' | 'stuck';
+
+export interface ReflectorStep {
+  readonly state: ReflectorState;
+  readonly delayMs: number;
+  /** False where the server said how long to wait. */
+  readonly wakeable: boolean;
+  readonly relist?: RelistCause;
+}
+
+export interface PlanOptions {
+  /** Between failed attempts. */
+  readonly backoff: BackoffOptions;
+  /** After a 404 or 403, which may be "not yet": by the number of failures. */
+  readonly notServedBackoff: (attempt: number) => BackoffOptions;
+  /** A watch that lasted this long was a good one, whatever ended it. */
+  readonly stableMs: number;
+  /** Refused watches in a row after which the version to resume from is given up. */
+  readonly maxRefusedResumes: number;
+}
+
+export const INITIAL_STATE: ReflectorState = { resumeFrom: undefined, attempt: 0, refusedResumes: 0 };
+
+/** 404 or 403: the resource is not served (yet), or may not be read (yet). Says nothing about its objects. */
+export function isNotServed(error: unknown): boolean {
+  return isStatus(error, 404) || isStatus(error, 403);
+}
+
+/** What to do after a list or a watch has ended, and when. */
+export function planNext(
+  state: ReflectorState,
+  outcome: ReflectorOutcome,
+  options: PlanOptions,
+  random: () => number,
+): ReflectorStep {
+  if (outcome.phase === 'watch') return afterWatch(state, outcome, options, random);
+  // A list that succeeds proves little: each watch from its version may be answered with 410. So the number
+  // of failures stays until a watch has lasted.
+  if ('resourceVersion' in outcome)
+    return atOnce({ ...state, resumeFrom: outcome.resourceVersion, refusedResumes: 0 });
+  return { ...pause(state.attempt, outcome.error, options, random), state: listAfter(state.attempt) };
+}
+
+function afterWatch(
+  state: ReflectorState,
+  { error, resourceVersion, lastedMs }: Extract<ReflectorOutcome, { phase: 'watch' }>,
+  options: PlanOptions,
+  random: () => number,
+): ReflectorStep {
+  const lasted = lastedMs >= options.stableMs;
+  if (error === undefined && lasted)
+    return atOnce({ resumeFrom: resourceVersion, attempt: 0, refusedResumes: 0 });
+  const attempt = lasted ? 0 : state.attempt;
+  const waiting = pause(attempt, error, options, random);
+  const refusedBefore = lasted || resourceVersion !== state.resumeFrom ? 0 : state.refusedResumes;
+  const refusedResumes = blamesVersion(error) ? refusedBefore + 1 : 0;
+  const relist = relistCause(error, refusedResumes >= options.maxRefusedResumes);
+  if (relist !== undefined) return { ...waiting, state: listAfter(attempt), relist };
+  return { ...waiting, state: { resumeFrom: resourceVersion, attempt: attempt + 1, refusedResumes } };
+}
+
+function atOnce(state: ReflectorState): ReflectorStep {
+  return { state, delayMs: 0, wakeable: true };
+}
+
+function listAfter(attempt: number): ReflectorState {
+  return { resumeFrom: undefined, attempt: attempt + 1, refusedResumes: 0 };
+}
+
+function pause(
+  attempt: number,
+  error: unknown,
+  { backoff, notServedBackoff }: PlanOptions,
+  random: () => number,
+): Pick<ReflectorStep, 'delayMs' | 'wakeable'> {
+  const range = isNotServed(error) ? notServedBackoff(attempt) : backoff;
+  const retryAfterMs = error instanceof ApiError ? error.retryAfterMs : undefined;
+  const delayMs = retryDelayMs(retryAfterMs, backoffMs(attempt, range, random));
+  return { delayMs, wakeable: retryAfterMs === undefined };
+}
+
+function relistCause(error: unknown, stuck: boolean): RelistCause | undefined {
+  if (isStatus(error, 410)) return 'expired';
+  if (error instanceof SinkError) return 'sink';
+  return stuck ? 'stuck' : undefined;
+}
+
+/**
+ * A server that was restored from a backup refuses the version for ever (too large), and says so in several
+ * ways. Throttling and a server that is away are no such sign.
+ */
+function blamesVersion(error: unknown): boolean {
+  if (error instanceof ProtocolError) return true;
+  return error instanceof ApiError && ![429, 502, 503].includes(error.status);
+}
