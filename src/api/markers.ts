@@ -20,6 +20,12 @@ export const DESIRED_HASH_ANNOTATION = `${GROUP}/desired-hash`;
 /** Annotation on a copy: generation of the consumer's object that it was made from. */
 export const CONSUMER_GENERATION_ANNOTATION = `${GROUP}/consumer-generation`;
 
+/**
+ * Annotation on a copy: JSON list of pointers to the empty lists that were sent. Server-side apply keeps no owner for
+ * an empty set or map list, so without this note it could never be taken away again.
+ */
+export const EMPTY_LISTS_ANNOTATION = `${GROUP}/empty-lists`;
+
 /** Set by the user on a binding or connection: let go although the provider does not answer. */
 export const FORCE_RELEASE_ANNOTATION = `${GROUP}/force-release`;
 /** Set by the user on an object. */
@@ -42,3 +48,9 @@ export const KUBE_BIND = {
 export const KCP_CLUSTER_ANNOTATION = 'kcp.io/cluster';
 /** Annotation with the workspace's path on a LogicalCluster. */
 export const KCP_PATH_ANNOTATION = 'kcp.io/path';
+
+/** Annotations on a generated export, so that what it was made for can be cleaned up without its binding. */
+export const CONNECTION_ANNOTATION = `${GROUP}/connection`;
+export const EXPORT_REQUEST_ANNOTATION = `${GROUP}/export-request`;
+/** UID of the contract namespace that the copies are in: another one means another account. */
+export const CONTRACT_NAMESPACE_UID_ANNOTATION = `${GROUP}/contract-namespace-uid`;

@@ -1,0 +1,106 @@
+import type { ConditionState } from '../../api/conditions.js';
+import type { Account } from '../../state/records.js';
+import { no, unknown, yes } from '../conditions.js';
+import { apiBoundCondition } from './api-bound.js';
+import { assignmentOf, isOtherAccount } from './assignment.js';
+import { connectedCondition } from './connected.js';
+import { consentOf } from './consent-of.js';
+import type { Consent } from './consent.js';
+import type { BindingConditions, BindingObservation } from './observation.js';
+import { decideRelease } from './release.js';
+import { apiBindingSteps, provisionSteps } from './provision.js';
+import { POLL_MS } from './plan.js';
+import type { BindingPhase, BindingPlan, BindingStep } from './plan.js';
+
+/** What is to be done next for a binding, and what its status says meanwhile. */
+export function decideBinding(observed: BindingObservation): BindingPlan {
+  if (observed.deleting) return decideRelease(observed);
+  if (!observed.hasFinalizer) {
+    return observed.workspaceDying ? { steps: [] } : { steps: [{ name: 'binding.finalizer.add' }] };
+  }
+  const consent = consentOf(observed);
+  const account = usableAccount(observed);
+  const conditions = bindingConditions(observed, consent);
+  const waitsForKcp = observed.apiBinding.kind === 'found' && observed.access.kind !== 'served';
+  return {
+    steps: [
+      ...(account === undefined ? [] : [assignStep(observed, account, consent)]),
+      ...(observed.workspaceDying ? [] : provisionSteps(observed, consent)),
+      ...(observed.workspaceDying ? [] : apiBindingSteps(observed, consent)),
+    ],
+    status: { phase: phaseOf(observed, conditions), conditions },
+    ...(waitsForKcp ? { lookAgainMs: POLL_MS } : {}),
+  };
+}
+
+function assignStep(observed: BindingObservation, account: Account, consent: Consent): BindingStep {
+  const stage = observed.access.kind === 'served' ? 'sync' : 'prepare';
+  return { name: 'binding.worker.assign', assignment: assignmentOf(observed, stage, { account, consent }) };
+}
+
+/** The account to work with; undefined where it leads to another contract namespace than the copies are in. */
+function usableAccount(observed: BindingObservation): Account | undefined {
+  const account = observed.connection.kind === 'present' ? observed.connection.account : undefined;
+  return account === undefined || isOtherAccount(observed, account) ? undefined : account;
+}
+
+/** All conditions of a binding that lives, in the order in which they come true. */
+function bindingConditions(observed: BindingObservation, consent: Consent): BindingConditions {
+  const { latest } = observed;
+  const base: BindingConditions = [
+    ['Connected', connectedCondition(observed)],
+    ['PermissionClaimsAccepted', consent.condition],
+    [
+      'ExportReady',
+      latest?.conditions.ExportReady ?? unknown('Pending', "The provider's export is being asked for."),
+    ],
+    ['SchemaInSync', schemaCondition(observed)],
+    ['APIBound', apiBoundCondition(observed, consent.exportClaims)],
+    ['Syncing', syncingCondition(observed)],
+  ];
+  return [...base, ['Ready', readyCondition(observed, base)]];
+}
+
+function schemaCondition(observed: BindingObservation): ConditionState {
+  const { latest, schemas, schemaRefusal, missing, generated } = observed;
+  const reported = latest?.conditions.SchemaInSync;
+  if (reported?.status === 'False') return reported;
+  if (schemas?.kind === 'refused') return schemas.condition;
+  if (schemaRefusal !== undefined) {
+    return no('Rejected', `kcp refuses the schema: ${schemaRefusal}. Ask the provider to mend it.`);
+  }
+  if (schemas === undefined) return reported ?? unknown('Pending', "The provider's schema has not been read yet.");
+  const pending = generated === undefined || (missing?.schemas.length ?? 0) > 0;
+  return pending ? unknown('Pending', 'The schema is being installed.') : yes('InSync');
+}
+
+function syncingCondition({ latest }: BindingObservation): ConditionState {
+  return latest?.conditions.Syncing ?? unknown('Pending', 'Objects are synced once the API is bound.');
+}
+
+/** Consent to related resources informs only; everything else has to hold. */
+function readyCondition(observed: BindingObservation, others: BindingConditions): ConditionState {
+  const bad = others.find(
+    ([type, { status, reason }]) =>
+      status !== 'True' && type !== 'PermissionClaimsAccepted' && !(type === 'Syncing' && reason === 'Paused'),
+  );
+  if (bad !== undefined) return no('NotReady', `${bad[0]}: ${bad[1].message}`);
+  if (observed.spec.paused === true) {
+    return no('Paused', 'No object is written while spec.paused is true; set it to false to go on.');
+  }
+  return yes('Ready');
+}
+
+function phaseOf(observed: BindingObservation, conditions: BindingConditions): BindingPhase {
+  const state = new Map(conditions);
+  if (state.get('Ready')?.status === 'True') return 'Ready';
+  if (state.get('Ready')?.reason === 'Paused') return 'Paused';
+  if (observed.connection.kind === 'missing' || observed.connection.account === undefined) {
+    return observed.generated === undefined ? 'Pending' : 'Degraded';
+  }
+  const bound = state.get('APIBound')?.status === 'True';
+  const failing = conditions.some(
+    ([type, { status }]) => status === 'False' && type !== 'Ready' && type !== 'PermissionClaimsAccepted',
+  );
+  return bound && failing ? 'Degraded' : 'Binding';
+}

@@ -1,0 +1,111 @@
+import { DESIRED_HASH_ANNOTATION } from '../../api/markers.js';
+import type { KubeObject } from '../../kube/object.js';
+import { groupResourceKey } from '../claims.js';
+import { isDeleting, objectsAt, textAt, textsAt } from '../views.js';
+import { mayBind } from './api-bound.js';
+import { exportRequest, recordedContractUid } from './assignment.js';
+import type { Consent, ExportClaim } from './consent.js';
+import { exportHash } from './manifests.js';
+import type { ExportPlan, SchemaPlan } from './manifests.js';
+import type { BindingObservation } from './observation.js';
+
+/** Effects that make and keep the generated export and its APIBinding. */
+export type ProvisionStep =
+  | { readonly name: 'binding.identity.create' }
+  | { readonly name: 'binding.schema.create'; readonly schema: SchemaPlan }
+  | { readonly name: 'binding.account.create' }
+  | { readonly name: 'binding.role.apply' }
+  | { readonly name: 'binding.role-binding.apply' }
+  | { readonly name: 'binding.bind-role.apply' | 'binding.bind-role.remove' }
+  | { readonly name: 'binding.export.create' | 'binding.export.update'; readonly plan: ExportPlan }
+  | { readonly name: 'binding.schema.remove-old'; readonly schema: string }
+  | { readonly name: 'binding.api-binding.create'; readonly consent: Consent }
+  | {
+      readonly name: 'binding.api-binding.update';
+      readonly consent: Consent;
+      readonly uid: string;
+      readonly resourceVersion: string | undefined;
+    };
+
+/**
+ * What the generated export should be: from the worker's schemas, or, while there are none, what it is made
+ * of now, so that one which an admin deleted comes back without the provider.
+ */
+export function exportPlan(observed: BindingObservation, consent: Consent): ExportPlan | undefined {
+  const { connection, schemas } = observed;
+  if (connection.kind === 'missing' || schemas?.kind !== 'usable') return undefined;
+  const contractUid =
+    recordedContractUid(observed) ??
+    connection.account?.contractNamespaceUid ??
+    observed.latest?.contractNamespaceUid;
+  return {
+    ref: observed.ref,
+    namespace: observed.namespace,
+    connection: { name: connection.name, uid: connection.uid },
+    contractNamespaceUid: contractUid,
+    request: exportRequest(observed, connection.account).name,
+    deletionPolicy: observed.spec.deletionPolicy ?? 'Delete',
+    schemas: schemas.schemas.map(({ name, group, resource }) => ({ name, group, resource })),
+    claims: consent.exportClaims,
+    bindByUser: !mayBind(observed),
+  };
+}
+
+/** Identity first, export last: an export that carries the plan's hash proves all of its parts. */
+export function provisionSteps(observed: BindingObservation, consent: Consent): ProvisionStep[] {
+  const { missing, schemas, generated, schemaRefusal } = observed;
+  const plan = exportPlan(observed, consent);
+  if (plan === undefined || missing === undefined || schemas?.kind !== 'usable' || schemaRefusal !== undefined) {
+    return [];
+  }
+  // Its key is what kcp keeps the objects under: a new one would hide every object behind another.
+  if (missing.identity && identityInUse(observed)) return [];
+  const steps: ProvisionStep[] = [];
+  if (missing.identity) steps.push({ name: 'binding.identity.create' });
+  for (const schema of schemas.schemas) {
+    if (missing.schemas.includes(schema.name)) steps.push({ name: 'binding.schema.create', schema });
+  }
+  if (missing.account) steps.push({ name: 'binding.account.create' });
+  if (missing.role) steps.push({ name: 'binding.role.apply' });
+  if (missing.roleBinding) steps.push({ name: 'binding.role-binding.apply' });
+  if (generated === undefined) steps.push({ name: 'binding.export.create', plan });
+  else if (generated.metadata.annotations?.[DESIRED_HASH_ANNOTATION] !== exportHash(plan)) {
+    steps.push({ name: 'binding.export.update', plan });
+  }
+  if (missing.bindRole === 'missing') steps.push({ name: 'binding.bind-role.apply' });
+  if (missing.bindRole === 'left-over') steps.push({ name: 'binding.bind-role.remove' });
+  if (steps.length === 0 && observed.access.kind === 'served') {
+    steps.push(
+      ...missing.oldSchemas.map((schema) => ({ name: 'binding.schema.remove-old', schema }) as const),
+    );
+  }
+  return steps;
+}
+
+/** An export, or an APIBinding that we can see, has used the identity. */
+export function identityInUse(observed: BindingObservation): boolean {
+  if (textAt(observed.generated, 'status', 'identityHash') !== undefined) return true;
+  return observed.apiBinding.kind === 'found' || observed.apiBinding.kind === 'several';
+}
+
+/** Makes the APIBinding, or brings its accepted claims to what both consents say. */
+export function apiBindingSteps(observed: BindingObservation, consent: Consent): ProvisionStep[] {
+  const { apiBinding, generated } = observed;
+  if (generated === undefined || isDeleting(generated) || !mayBind(observed)) return [];
+  if (apiBinding.kind === 'none') return [{ name: 'binding.api-binding.create', consent }];
+  if (apiBinding.kind !== 'found' || !apiBinding.ours || isDeleting(apiBinding.object)) return [];
+  const { uid, resourceVersion } = apiBinding.object.metadata;
+  if (uid === undefined || acceptsExactly(apiBinding.object, consent.exportClaims)) return [];
+  return [{ name: 'binding.api-binding.update', consent, uid, resourceVersion }];
+}
+
+/** Compared without what kcp adds by itself (an empty identity hash) and without order. */
+function acceptsExactly(apiBinding: KubeObject, claims: readonly ExportClaim[]): boolean {
+  const listed = objectsAt(apiBinding, 'spec', 'permissionClaims').map((claim) => [
+    groupResourceKey({ group: textAt(claim, 'group') ?? '', resource: textAt(claim, 'resource') ?? '' }),
+    textAt(claim, 'state') ?? '',
+    [...textsAt(claim, 'verbs')].sort().join(),
+  ]);
+  const wanted = claims.map((claim) => [groupResourceKey(claim), 'Accepted', [...claim.verbs].sort().join()]);
+  return listed.sort().join('|') === wanted.sort().join('|');
+}

@@ -1,0 +1,108 @@
+import type { ConditionState } from '../../api/conditions.js';
+import { schemaName } from '../../api/names.js';
+import { compareSchemas } from '../../schema/compare.js';
+import { describe } from '../../schema/convert.js';
+import { validateConverted } from '../../schema/validate.js';
+import type { ResourceSchemaSpec } from '../../schema/resource-schema.js';
+import type { ConvertedSchema } from '../../syncer/protocol/report.js';
+import { groupResourceKey, groupResourceText } from '../claims.js';
+import { detail, no } from '../conditions.js';
+import type { SchemaPlan } from './manifests.js';
+import type { BindingRef } from './owner.js';
+
+/** A schema that the generated export serves now. */
+export interface LiveSchema {
+  readonly group: string;
+  readonly resource: string;
+  readonly name: string;
+  /** Undefined when the object is gone. */
+  readonly spec: ResourceSchemaSpec | undefined;
+  /** Versions in which kcp may hold objects, from the APIBinding's status. */
+  readonly storageVersions: readonly string[];
+}
+
+/** One API as it is served, or shall be. */
+export interface ServedApi {
+  readonly group: string;
+  readonly resource: string;
+  readonly kind: string;
+  readonly scope: 'Cluster' | 'Namespaced';
+  readonly versions: readonly string[];
+  readonly syncVersion: string;
+  readonly schema: string;
+}
+
+export type SchemaDecision =
+  | { readonly kind: 'usable'; readonly schemas: readonly SchemaPlan[]; readonly apis: readonly ServedApi[] }
+  /** What is served stays as it is. */
+  | { readonly kind: 'refused'; readonly condition: ConditionState };
+
+/**
+ * Which APIResourceSchemas the generated export shall have. The worker's schemas are checked again from
+ * scratch; where something is served already, a schema only follows when kcp can take it in place without
+ * losing or hiding an object.
+ */
+export function planSchemas(
+  ref: BindingRef,
+  reported: readonly ConvertedSchema[],
+  live: readonly LiveSchema[],
+): SchemaDecision {
+  const schemas: SchemaPlan[] = [];
+  const apis: ServedApi[] = [];
+  const differences: string[] = [];
+  const byKey = new Map(live.map((schema) => [groupResourceKey(schema), schema]));
+  for (const schema of reported) {
+    const checked = validateConverted(schema.specJson);
+    if (!checked.ok) {
+      const text = `${groupResourceText(schema)}: ${checked.path}: ${checked.message}`;
+      return { kind: 'refused', condition: no(checked.reason, detail(text)) };
+    }
+    const served = byKey.get(groupResourceKey({ group: checked.schema.group, resource: checked.schema.resource }));
+    const next = following(served, checked.spec);
+    if (next.differences.length > 0) {
+      const title = groupResourceText(checked.schema);
+      differences.push(...next.differences.map((difference) => `${title}: ${difference}`));
+      continue;
+    }
+    const final = describe(next.spec);
+    const { group, resource, kind, scope, versions, syncVersion } = final;
+    const name = schemaName(ref, { plural: resource, group }, final.contentHash);
+    schemas.push({ name, group, resource, spec: next.spec, annotations: checked.annotations });
+    apis.push({ group, resource, kind, scope, versions, syncVersion, schema: name });
+  }
+  const offered = new Set(reported.map(groupResourceKey));
+  for (const schema of live) {
+    if (!offered.has(groupResourceKey(schema))) {
+      differences.push(`${groupResourceText(schema)}: the provider does not export it any more`);
+    }
+  }
+  if (differences.length > 0) return { kind: 'refused', condition: incompatible(differences) };
+  return { kind: 'usable', schemas, apis };
+}
+
+function following(
+  live: LiveSchema | undefined,
+  next: ResourceSchemaSpec,
+): { readonly spec: ResourceSchemaSpec; readonly differences: readonly string[] } {
+  if (live?.spec === undefined) {
+    const missing = (live?.storageVersions ?? []).filter(
+      (name) => !next.versions.some((version) => version.name === name),
+    );
+    return {
+      spec: next,
+      differences: missing.map((name) => `version ${name}: kcp may hold objects in it, and the provider dropped it`),
+    };
+  }
+  const comparison = compareSchemas(live.spec, next, live.storageVersions);
+  return comparison.compatible
+    ? { spec: comparison.spec, differences: [] }
+    : { spec: next, differences: comparison.differences };
+}
+
+function incompatible(differences: readonly string[]): ConditionState {
+  const shown = differences.slice(0, 20).map(detail).join('; ');
+  return no(
+    'Incompatible',
+    `The provider's schema has changed in a way that kcp cannot take over in place, so the API is still served as before. ${shown}. Ask the provider to undo this, or delete this binding and create it again (with another account of the connection, where the provider keeps the old export).`,
+  );
+}
