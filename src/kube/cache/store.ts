@@ -1,4 +1,4 @@
-import { isDeepStrictEqual } from 'node:util';
+import { jsonEqual } from '../json.js';
 import type { KubeObject, LogicalCluster } from '../object.js';
 import { CustomIndex } from './custom-index.js';
 import type { IndexFunction } from './custom-index.js';
@@ -246,7 +246,7 @@ export class ResourceStore<I extends string = never> implements ObjectStore {
     const former = entry.view;
     if (former.source.removedIn === undefined) entry.others.push(former);
     entry.view = view;
-    if (!isDeepStrictEqual(former.object, view.object)) this.#changed(entry, former.object);
+    if (!jsonEqual(former.object, view.object)) this.#changed(entry, former.object);
   }
 
   #update(entry: Entry, view: View, object: KubeObject): void {
@@ -268,7 +268,7 @@ export class ResourceStore<I extends string = never> implements ObjectStore {
     }
     const { object } = entry.view;
     entry.view = next;
-    if (!isDeepStrictEqual(object, next.object)) this.#changed(entry, object);
+    if (!jsonEqual(object, next.object)) this.#changed(entry, object);
   }
 
   #dropStale(): void {
