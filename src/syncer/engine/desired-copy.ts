@@ -1,0 +1,111 @@
+import {
+  BINDING_ANNOTATION,
+  BINDING_UID_LABEL,
+  CLUSTER_LABEL,
+  CONSUMER_GENERATION_ANNOTATION,
+  DESIRED_HASH_ANNOTATION,
+  EMPTY_LISTS_ANNOTATION,
+  KUBE_BIND,
+} from '../../api/markers.js';
+import type { JsonObject, JsonValue } from '../../kube/json-value.js';
+import { isJsonObject } from '../../kube/json-value.js';
+import type { KubeObject, ObjectName } from '../../kube/object.js';
+import { isBookkeepingKey } from './bookkeeping-keys.js';
+import { jsonDigest } from './canonical-json.js';
+import { withoutPaths } from './field-access.js';
+import { toPointer } from './json-pointer.js';
+import type { JsonPath } from './json-pointer.js';
+
+/** Whose copies these are. */
+export interface CopyMarks {
+  /** Logical cluster of the consumer's workspace. */
+  readonly cluster: string;
+  readonly contractNamespace: string;
+  readonly bindingUid: string;
+  readonly bindingName: string;
+}
+
+export interface DesiredCopy {
+  /** Body of a server-side apply. Shares parts with the consumer's object: never change it. */
+  readonly object: KubeObject;
+  /** Value of the desired-hash annotation in it. */
+  readonly hash: string;
+}
+
+/** Top-level fields that are never sent: identity is mapped, and the status belongs to the provider. */
+const NOT_SENT = new Set(['apiVersion', 'kind', 'metadata', 'status']);
+/** So many empty lists are noted on a copy; more of them are sent but cannot be taken away one by one. */
+export const MAX_EMPTY_LISTS = 64;
+
+/**
+ * What the provider's copy of a consumer's object should be: every top-level field but `status`, labels and
+ * annotations but bookkeeping, and the marks that prove ownership. No UID, resourceVersion, generation,
+ * managedFields, ownerReferences (they name objects of another server), finalizers or generateName.
+ *
+ * @param unsent fields that the provider's schema does not know; they are left out
+ */
+export function desiredCopy(
+  consumer: KubeObject,
+  target: ObjectName,
+  marks: CopyMarks,
+  unsent: readonly JsonPath[] = [],
+): DesiredCopy {
+  const payload = withoutPaths(payloadOf(consumer), unsent);
+  const annotations: Record<string, string> = {
+    ...kept(consumer.metadata.annotations),
+    [KUBE_BIND.clusterNamespace]: marks.contractNamespace,
+    [KUBE_BIND.consumerNamespace]: consumer.metadata.namespace ?? '',
+    [KUBE_BIND.consumerUid]: consumer.metadata.uid ?? '',
+    [CLUSTER_LABEL]: marks.cluster,
+    [BINDING_ANNOTATION]: marks.bindingName,
+    [CONSUMER_GENERATION_ANNOTATION]: String(consumer.metadata.generation ?? 0),
+  };
+  const emptyLists = pointersOfEmptyLists(payload);
+  if (emptyLists.length > 0) annotations[EMPTY_LISTS_ANNOTATION] = JSON.stringify(emptyLists);
+  const object: KubeObject = {
+    ...payload,
+    apiVersion: consumer.apiVersion,
+    kind: consumer.kind,
+    metadata: {
+      name: target.name,
+      ...(target.namespace !== undefined && { namespace: target.namespace }),
+      labels: { ...kept(consumer.metadata.labels), [BINDING_UID_LABEL]: marks.bindingUid },
+      annotations,
+    },
+  };
+  const hash = jsonDigest(object);
+  const marked = { ...annotations, [DESIRED_HASH_ANNOTATION]: hash };
+  return { object: { ...object, metadata: { ...object.metadata, annotations: marked } }, hash };
+}
+
+/** The fields of an object that the consumer decides. */
+export function payloadOf(object: KubeObject): JsonObject {
+  return Object.fromEntries(
+    Object.entries(object).filter(([key, value]) => value !== undefined && !NOT_SENT.has(key)),
+  );
+}
+
+/** Labels or annotations without bookkeeping; values that are no strings cannot be sent. */
+function kept(map: JsonValue | undefined): Record<string, string> {
+  if (!isJsonObject(map)) return {};
+  const entries: [string, string][] = [];
+  for (const [key, value] of Object.entries(map))
+    if (typeof value === 'string' && !isBookkeepingKey(key)) entries.push([key, value]);
+  return Object.fromEntries(entries);
+}
+
+/** Lists inside of lists are left out: their index is no lasting address. */
+function pointersOfEmptyLists(payload: JsonObject): string[] {
+  const pointers: string[] = [];
+  const walk = (value: JsonObject, path: JsonPath): void => {
+    for (const key of Object.keys(value).sort()) {
+      if (pointers.length >= MAX_EMPTY_LISTS) return;
+      const child = value[key];
+      if (Array.isArray(child)) {
+        if (child.length === 0) pointers.push(toPointer([...path, key]));
+      } else if (isJsonObject(child)) walk(child, [...path, key]);
+    }
+  };
+  walk(payload, []);
+  return pointers;
+}
