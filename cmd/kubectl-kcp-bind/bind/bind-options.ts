@@ -1,0 +1,87 @@
+import { usageError } from '../errors.js';
+import { dryRunFlag, listFlag, switchFlag, textFlag, timeoutFlag } from '../flag-values.js';
+import { isWorkspace } from '../kubeconfig/workspace.js';
+import type { DryRun, FlagValues } from '../options.js';
+import { CLIENT_EXPORT } from '../../../src/api/group.js';
+import type { ClientBindingOptions } from './client-binding.js';
+import type { TemplateWish } from './choose-templates.js';
+import { readAcceptance } from './consent.js';
+
+/** Where the client is installed unless `--client-path` says otherwise. */
+export const DEFAULT_CLIENT_PATH = 'root:kube-bind';
+
+/** The flags of `bind URL`, checked. */
+export interface BindOptions {
+  readonly client: ClientBindingOptions;
+  readonly wish: TemplateWish;
+  readonly connection: string | undefined;
+  readonly account: string | undefined;
+  readonly clusterID: string | undefined;
+  readonly caFile: string | undefined;
+  readonly providerCheck: boolean;
+  readonly browser: boolean;
+  readonly wait: boolean;
+  readonly timeoutMs: number;
+  readonly dryRun: DryRun;
+  readonly unattended: boolean;
+}
+
+const NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+
+/** @throws PluginError USAGE */
+export function readBindOptions(flags: FlagValues): BindOptions {
+  const templates = listFlag(flags, 'template')
+    .flatMap((value) => value.split(','))
+    .map((name) => name.trim());
+  if (templates.includes('')) throw usageError('--template has an empty name');
+  const name = objectName(flags, 'name');
+  if (name !== undefined && templates.length !== 1) {
+    throw usageError(
+      '--name needs exactly one --template',
+      'leave --name out, or run the command once for each template',
+    );
+  }
+  const wait = switchFlag(flags, 'wait', true);
+  if (!wait && templates.length === 0) {
+    throw usageError('--no-wait needs --template', 'say which templates to bind with --template NAME');
+  }
+  const path = textFlag(flags, 'clientPath');
+  if (path !== undefined && !isWorkspace(path)) {
+    throw usageError(
+      `--client-path ${JSON.stringify(path)} is no workspace`,
+      'give a path like root:kube-bind',
+    );
+  }
+  return {
+    client: {
+      reference: {
+        path: path ?? DEFAULT_CLIENT_PATH,
+        name: objectName(flags, 'clientExport') ?? CLIENT_EXPORT,
+      },
+      pathGiven: path !== undefined,
+      apiBindingsClaim: switchFlag(flags, 'apibindingsClaim', true),
+    },
+    wish: { templates, name, acceptance: readAcceptance(listFlag(flags, 'acceptClaims')) },
+    connection: objectName(flags, 'connection'),
+    account: textFlag(flags, 'account'),
+    clusterID: textFlag(flags, 'clusterId'),
+    caFile: textFlag(flags, 'caFile'),
+    providerCheck: switchFlag(flags, 'providerCheck', true),
+    browser: switchFlag(flags, 'browser', true),
+    wait,
+    timeoutMs: timeoutFlag(flags),
+    dryRun: dryRunFlag(flags),
+    unattended: switchFlag(flags, 'yes', false),
+  };
+}
+
+function objectName(flags: FlagValues, flag: string): string | undefined {
+  const name = textFlag(flags, flag);
+  if (name !== undefined && (name.length > 253 || !NAME.test(name))) {
+    throw usageError(
+      `${JSON.stringify(name)} cannot be the name of an object`,
+      'use lower-case letters, digits, - and ., and begin and end with a letter or digit',
+    );
+  }
+  return name;
+}

@@ -1,0 +1,184 @@
+import { GVR } from '../../../src/api/gvr.js';
+import { isStatus } from '../../../src/kube/errors.js';
+import { PluginError } from '../errors.js';
+import type { CommandContext, Session } from '../command-context.js';
+import { listApiBindings } from '../objects.js';
+import { printable } from '../output/printable.js';
+import { pollUntil, type Look } from '../poll.js';
+import { asApiBinding, type ApiBinding } from '../typed-objects.js';
+import { answerClaims, claimName, reviewClaims, SHIPPED_CLAIMS } from './client-claims.js';
+import { describeExport, searchClientBinding, type ClientBindingSearch } from './client-export.js';
+import { createApiBinding } from './create-api-binding.js';
+import { apiBindingManifest, type ExportReference } from './manifests.js';
+import { isYes } from '../output/prompt.js';
+import { firstApiBindingTrouble } from './explain-api-binding.js';
+
+/** How the client export is bound. */
+export interface ClientBindingOptions {
+  readonly reference: ExportReference;
+  /** The user named the path: another one is then an error, not a note. */
+  readonly pathGiven: boolean;
+  /** False: claim `apibindings.apis.kcp.io` is rejected. */
+  readonly apiBindingsClaim: boolean;
+}
+
+/**
+ * Looks for the workspace's APIBinding to the client export.
+ *
+ * @throws PluginError CONFLICT when it is bound elsewhere than the user says, or is being deleted
+ */
+export async function findClientBinding(
+  context: CommandContext,
+  session: Session,
+  options: ClientBindingOptions,
+): Promise<Exclude<ClientBindingSearch, { kind: 'elsewhere' }>> {
+  const bindings = await listApiBindings(session.client, context.signal);
+  const search = searchClientBinding(bindings, options.reference);
+  if (search.kind === 'absent') return search;
+  const { binding } = search;
+  const name = printable(binding.metadata.name);
+  if (binding.metadata.deletionTimestamp !== undefined) {
+    throw new PluginError({
+      code: 'CONFLICT',
+      message: `the workspace's APIBinding ${name} to the client export is being deleted`,
+      remedy: 'wait until it is gone (kubectl get apibindings), then run the command again',
+    });
+  }
+  if (search.kind === 'elsewhere') {
+    const where = printable(describeExport(binding));
+    if (options.pathGiven) {
+      throw new PluginError({
+        code: 'CONFLICT',
+        message: `the workspace is bound to ${where} (APIBinding ${name}), not to ${options.reference.path}:${options.reference.name}`,
+        remedy: 'leave --client-path out to use that client, or unbind it first',
+      });
+    }
+    context.report.note(`Using the client ${where}, which this workspace is bound to (APIBinding ${name})`);
+  }
+  return { kind: 'found', binding };
+}
+
+/**
+ * Makes sure that the workspace is bound to the client export, and waits until it is Bound. Creates the
+ * APIBinding where none is; changes an existing one only with the user's consent.
+ */
+export async function ensureClientBinding(
+  context: CommandContext,
+  session: Session,
+  options: ClientBindingOptions,
+): Promise<ApiBinding> {
+  const search = await findClientBinding(context, session, options);
+  if (search.kind === 'found') {
+    const bound = await waitBound(context, session, search.binding.metadata.name);
+    return completeClaims(context, session, bound);
+  }
+  const { reference } = options;
+  const claims = answerClaims(SHIPPED_CLAIMS, { apiBindings: options.apiBindingsClaim });
+  const accepted = claims.filter((claim) => claim.state === 'Accepted').map(claimName);
+  context.report.note(
+    `Binding this workspace to the client ${reference.path}:${reference.name}; accepted permission claims: ${accepted.join(', ')}`,
+  );
+  const manifest = apiBindingManifest({ name: search.name, export: reference, claims });
+  let created: ApiBinding;
+  try {
+    created = asApiBinding(await createApiBinding(context, session.client, manifest));
+  } catch (error) {
+    // Another run was quicker: what it made is used.
+    if (isStatus(error, 409)) return ensureClientBinding(context, session, options);
+    if (isStatus(error, 403)) throw mayNotBind(reference, error);
+    throw error;
+  }
+  const bound = await waitBound(context, session, created.metadata.name);
+  return alignClaims(session, bound, options, context);
+}
+
+async function waitBound(context: CommandContext, session: Session, name: string): Promise<ApiBinding> {
+  const phase = context.report.progress.phase(`Waiting until APIBinding ${name} is Bound`);
+  context.remains(`APIBinding ${name} is not Bound yet`);
+  const look = async (): Promise<Look<ApiBinding>> => {
+    const object = await session.client.get(GVR.apiBindings, { name }, { signal: context.signal });
+    const binding = asApiBinding(object);
+    if (binding.status?.phase === 'Bound') return { done: true, value: binding };
+    return { done: false, detail: firstApiBindingTrouble(binding) ?? 'kcp has not bound it yet' };
+  };
+  const binding = await pollUntil({ look, phase, clock: context.effects.clock, signal: context.signal });
+  phase.done(`APIBinding ${name} is Bound`);
+  return binding;
+}
+
+/** After a fresh creation: the installed export may ask for other claims than the shipped one. */
+async function alignClaims(
+  session: Session,
+  binding: ApiBinding,
+  options: ClientBindingOptions,
+  context: CommandContext,
+): Promise<ApiBinding> {
+  const { unanswered, superfluous } = reviewClaims(binding);
+  if (unanswered.length > 0) {
+    context.report.warn(
+      `the installed client also asks for ${unanswered
+        .map(claimName)
+        .map((name) => printable(name))
+        .join(
+          ', ',
+        )}, which this plugin does not know; accept it in APIBinding ${binding.metadata.name} if you trust it`,
+    );
+  }
+  if (superfluous.length === 0) return binding;
+  const asked = binding.status?.exportPermissionClaims ?? [];
+  const askedKeys = new Set(asked.map((claim) => `${claim.group ?? ''}/${claim.resource}`));
+  const claims = answerClaims(SHIPPED_CLAIMS, { apiBindings: options.apiBindingsClaim }).filter((claim) =>
+    askedKeys.has(`${claim.group}/${claim.resource}`),
+  );
+  return patchClaims(session, binding, claims, context.signal);
+}
+
+/** An APIBinding that was there before: claims that nobody answered are put to the user. */
+async function completeClaims(
+  context: CommandContext,
+  session: Session,
+  binding: ApiBinding,
+): Promise<ApiBinding> {
+  const { unanswered } = reviewClaims(binding);
+  if (unanswered.length === 0) return binding;
+  const names = unanswered.map((claim) => printable(claimName(claim))).join(', ');
+  const { name } = binding.metadata;
+  if (context.prompt.available) {
+    const question = `The client asks for permission claims that APIBinding ${name} does not answer: ${names}. Accept them? [y/N] `;
+    if (isYes(await context.prompt.ask(question, context.signal))) {
+      const claims = [
+        ...(binding.spec.permissionClaims ?? []),
+        ...answerClaims(unanswered, { apiBindings: true }),
+      ];
+      return patchClaims(session, binding, claims, context.signal);
+    }
+    return binding;
+  }
+  context.report.warn(
+    `APIBinding ${name} does not accept the claims ${names}; what needs them will not work. Accept them in its spec.permissionClaims`,
+  );
+  return binding;
+}
+
+async function patchClaims(
+  session: Session,
+  binding: ApiBinding,
+  claims: readonly object[],
+  signal: AbortSignal,
+): Promise<ApiBinding> {
+  const { name, resourceVersion } = binding.metadata;
+  const body = {
+    metadata: { ...(resourceVersion === undefined ? {} : { resourceVersion }) },
+    spec: { permissionClaims: claims.map((claim) => ({ ...claim })) },
+  };
+  return asApiBinding(await session.client.patch(GVR.apiBindings, { name }, 'merge', body, { signal }));
+}
+
+function mayNotBind(reference: ExportReference, cause: unknown): PluginError {
+  return new PluginError({
+    code: 'NOT_INSTALLED',
+    message: `the client export ${reference.path}:${reference.name} is not there, or you may not bind it, or may not create APIBindings here`,
+    remedy: `ask the platform admin whether the kube-bind client is installed, and where; name the place with --client-path`,
+    cause,
+  });
+}

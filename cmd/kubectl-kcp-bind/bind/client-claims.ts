@@ -1,0 +1,81 @@
+import type { ApiBinding, PermissionClaim } from '../typed-objects.js';
+
+/** A claim as an APIBinding of apis.kcp.io/v1alpha2 answers it. */
+export interface AnsweredClaim {
+  group: string;
+  resource: string;
+  verbs: string[];
+  identityHash?: string;
+  selector: { matchAll: true };
+  state: 'Accepted' | 'Rejected';
+}
+
+const WRITE = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'];
+
+/**
+ * What the client export as it is shipped asks for (apiexport/apiexport.yaml; a test compares). Users cannot
+ * read the export before they are bound to it, so the plugin knows it.
+ */
+export const SHIPPED_CLAIMS: readonly Required<Omit<PermissionClaim, 'identityHash'>>[] = [
+  { group: 'core.kcp.io', resource: 'logicalclusters', verbs: ['get', 'list', 'watch'] },
+  { group: 'apis.kcp.io', resource: 'apibindings', verbs: WRITE },
+  { group: '', resource: 'secrets', verbs: WRITE },
+  { group: '', resource: 'configmaps', verbs: WRITE },
+  { group: '', resource: 'serviceaccounts', verbs: WRITE },
+  { group: '', resource: 'namespaces', verbs: ['get', 'list', 'watch', 'create'] },
+  { group: '', resource: 'events', verbs: ['get', 'create', 'patch'] },
+];
+
+/** Answers claims: all accepted, `apis.kcp.io/apibindings` only with `apiBindings`. */
+export function answerClaims(
+  claims: readonly PermissionClaim[],
+  options: { readonly apiBindings: boolean },
+): AnsweredClaim[] {
+  return claims.map((claim) => ({
+    group: claim.group ?? '',
+    resource: claim.resource,
+    verbs: claim.verbs ?? [],
+    ...(claim.identityHash === undefined || claim.identityHash === ''
+      ? {}
+      : { identityHash: claim.identityHash }),
+    selector: { matchAll: true },
+    state: isApiBindings(claim) && !options.apiBindings ? 'Rejected' : 'Accepted',
+  }));
+}
+
+/** Differences between what a bound export asks for and what its APIBinding answers. */
+export interface ClaimReview {
+  /** Asked for, and neither accepted nor rejected. */
+  readonly unanswered: readonly PermissionClaim[];
+  /** Answered, but not asked for: kcp reports them as invalid. */
+  readonly superfluous: readonly PermissionClaim[];
+  /** Asked for and rejected. */
+  readonly rejected: readonly PermissionClaim[];
+}
+
+export function reviewClaims(binding: Pick<ApiBinding, 'spec' | 'status'>): ClaimReview {
+  const asked = binding.status?.exportPermissionClaims ?? [];
+  const answered = binding.spec.permissionClaims ?? [];
+  const askedKeys = new Set(asked.map(claimKey));
+  const answers = new Map(answered.map((claim) => [claimKey(claim), claim]));
+  return {
+    unanswered: asked.filter((claim) => !answers.has(claimKey(claim))),
+    superfluous: answered.filter((claim) => !askedKeys.has(claimKey(claim))),
+    rejected: asked.filter((claim) => answers.get(claimKey(claim))?.state === 'Rejected'),
+  };
+}
+
+/** `secrets`, `apibindings.apis.kcp.io` */
+export function claimName(claim: { readonly group?: string; readonly resource: string }): string {
+  return claim.group === undefined || claim.group === ''
+    ? claim.resource
+    : `${claim.resource}.${claim.group}`;
+}
+
+export function claimKey(claim: PermissionClaim): string {
+  return `${claim.group ?? ''}/${claim.resource}/${claim.identityHash ?? ''}`;
+}
+
+export function isApiBindings(claim: PermissionClaim): boolean {
+  return claim.group === 'apis.kcp.io' && claim.resource === 'apibindings';
+}

@@ -1,0 +1,63 @@
+import { BINDING_KIND, CONNECTION_KIND, GROUP, VERSION } from '../../../src/api/group.js';
+import type { KubeObject } from '../../../src/kube/object.js';
+import type { Backend, ClaimState } from '../typed-objects.js';
+import type { AnsweredClaim } from './client-claims.js';
+
+/** Which APIExport an APIBinding refers to. */
+export interface ExportReference {
+  readonly path: string;
+  readonly name: string;
+}
+
+/** An APIBinding to an export, with its claims answered. */
+export function apiBindingManifest(init: {
+  readonly name: string;
+  readonly export: ExportReference;
+  readonly claims: readonly AnsweredClaim[];
+}): KubeObject {
+  return {
+    apiVersion: 'apis.kcp.io/v1alpha2',
+    kind: 'APIBinding',
+    metadata: { name: init.name },
+    spec: {
+      reference: { export: { path: init.export.path, name: init.export.name } },
+      ...(init.claims.length === 0 ? {} : { permissionClaims: init.claims.map((claim) => ({ ...claim })) }),
+    },
+  };
+}
+
+/** A KubeBindConnection to a backend. Without `challenge` the login page asks for a code from the status. */
+export function connectionManifest(init: {
+  readonly name: string;
+  readonly backend: Backend;
+  readonly challenge?: string | undefined;
+}): KubeObject {
+  return {
+    apiVersion: `${GROUP}/${VERSION}`,
+    kind: CONNECTION_KIND,
+    metadata: { name: init.name },
+    spec: {
+      backend: { ...init.backend },
+      ...(init.challenge === undefined ? {} : { login: { challenge: init.challenge } }),
+    },
+  };
+}
+
+/** A KubeBindBinding to one template of a connection, with consent to its claims. */
+export function bindingManifest(init: {
+  readonly name: string;
+  readonly connection: string;
+  readonly template: string;
+  readonly claims: readonly ClaimState[];
+}): KubeObject {
+  return {
+    apiVersion: `${GROUP}/${VERSION}`,
+    kind: BINDING_KIND,
+    metadata: { name: init.name },
+    spec: {
+      connection: init.connection,
+      template: init.template,
+      ...(init.claims.length === 0 ? {} : { permissionClaims: init.claims.map((claim) => ({ ...claim })) }),
+    },
+  };
+}

@@ -1,0 +1,59 @@
+import { usageError } from './errors.js';
+import type { DryRun, FlagValues, GlobalOptions } from './options.js';
+import { OUTPUT_FORMATS } from './output/documents.js';
+import { parseDuration } from './output/durations.js';
+
+/** A flag's text, undefined where it was not given. */
+export function textFlag(flags: FlagValues, name: string): string | undefined {
+  const value = flags[name];
+  if (value === '') throw usageError(`--${dashed(name)} is empty`, 'give it a value, or leave it out');
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** All values of a repeatable flag. */
+export function listFlag(flags: FlagValues, name: string): string[] {
+  const value = flags[name];
+  return Array.isArray(value) ? value.filter((item): item is string => typeof item === 'string') : [];
+}
+
+/** A switch; `fallback` where it was not given. */
+export function switchFlag(flags: FlagValues, name: string, fallback: boolean): boolean {
+  const value = flags[name];
+  return typeof value === 'boolean' ? value : fallback;
+}
+
+/** `--timeout` in milliseconds. */
+export function timeoutFlag(flags: FlagValues): number {
+  return parseDuration(textFlag(flags, 'timeout') ?? '10m', '--timeout');
+}
+
+export function dryRunFlag(flags: FlagValues): DryRun {
+  const value = flags['dryRun'];
+  return value === 'client' || value === 'server' ? value : 'none';
+}
+
+export function readGlobalOptions(flags: FlagValues): GlobalOptions {
+  const insecure = flags['insecureSkipTlsVerify'];
+  return {
+    kubeconfig: textFlag(flags, 'kubeconfig'),
+    workspace: textFlag(flags, 'workspace'),
+    context: textFlag(flags, 'context'),
+    cluster: textFlag(flags, 'cluster'),
+    user: textFlag(flags, 'user'),
+    server: textFlag(flags, 'server'),
+    token: textFlag(flags, 'token'),
+    as: textFlag(flags, 'as'),
+    asGroup: listFlag(flags, 'asGroup'),
+    asUid: textFlag(flags, 'asUid'),
+    certificateAuthority: textFlag(flags, 'certificateAuthority'),
+    tlsServerName: textFlag(flags, 'tlsServerName'),
+    insecureSkipTlsVerify: typeof insecure === 'boolean' ? insecure : undefined,
+    output: OUTPUT_FORMATS.find((format) => format === flags['output']),
+    quiet: switchFlag(flags, 'quiet', false),
+    verbose: switchFlag(flags, 'verbose', false),
+  };
+}
+
+function dashed(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}
