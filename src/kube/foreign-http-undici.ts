@@ -12,10 +12,10 @@ import { isCompressed, readAll, ResponseStream } from './transport/response-stre
 export interface ForeignHttpOptions {
   readonly dialler: Dialler;
   readonly userAgent: string;
-  /** Milliseconds for a whole request, where it does not say. */
-  readonly timeoutMs: number;
-  /** Bytes of a whole body, where the request does not say. */
-  readonly maxBytes: number;
+  /** Milliseconds for a whole request, where it does not say. Default 15 s. */
+  readonly timeoutMs?: number | undefined;
+  /** Bytes of a whole body, where the request does not say. Default 1 MiB. */
+  readonly maxBytes?: number | undefined;
   readonly clock?: Clock | undefined;
 }
 
@@ -34,7 +34,7 @@ export function createForeignHttp(options: ForeignHttpOptions): ForeignHttp {
     const url = parseUrl(init.url);
     const what = `${init.method} ${url.origin}${url.pathname}`;
     if (closed) throw new TransportError(`${what}: the client was closed`, 'aborted');
-    const timeoutMs = init.timeoutMs ?? options.timeoutMs;
+    const timeoutMs = init.timeoutMs ?? options.timeoutMs ?? 15_000;
     const connect = options.dialler.connector({ ca: init.ca, connectTimeoutMs: timeoutMs });
     const client = new Client(url.origin, { connect, pipelining: 1, maxHeaderSize: 32 * 1024 });
     active.add(client);
@@ -50,7 +50,7 @@ export function createForeignHttp(options: ForeignHttpOptions): ForeignHttp {
         const head = await stream.head();
         if (isCompressed(head))
           throw new ProtocolError(`${what}: the answer is compressed, which was not asked for`);
-        return { ...head, body: await readAll(stream, init.maxBytes ?? options.maxBytes) };
+        return { ...head, body: await readAll(stream, init.maxBytes ?? options.maxBytes ?? 1024 * 1024) };
       });
     } catch (error) {
       throw asKubeError(error, what);

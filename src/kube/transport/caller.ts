@@ -5,13 +5,8 @@ import { parseJson } from '../json.js';
 import { openScope, reasonOf, whileScoped, type AbortScope } from './abort-scope.js';
 import { apiErrorFromAnswer, MAX_ERROR_BODY_BYTES } from './api-error.js';
 import { asKubeError } from './failure.js';
-import {
-  isCompressed,
-  readAll,
-  ResponseStream,
-  type HttpRequest,
-  type ResponseHead,
-} from './response-stream.js';
+import type { ResponseStream } from './response-stream.js';
+import { isCompressed, readAll, type HttpRequest, type ResponseHead } from './response-stream.js';
 import { retryDelay } from './retry-delay.js';
 import type { Session } from './session.js';
 import type { TokenBucket } from './token-bucket.js';
@@ -134,7 +129,7 @@ export class Caller {
     for (let renewed = false; ; renewed = true) {
       const { session, token } = await this.#authenticate();
       scope.signal.throwIfAborted();
-      const stream = new ResponseStream(session.connections[kind], this.#http(request, session, token));
+      const stream = session.connections.send(kind, this.#http(request, session, token));
       const head = await whileScoped(scope, stream, () => stream.head());
       if (head.status < 400) {
         checkHead(head, stream, what);

@@ -29,12 +29,15 @@ export class ResponseStream {
   readonly #chunks: Buffer[] = [];
   #queuedBytes = 0;
   #settleHead: { resolve(head: ResponseHead): void; reject(error: unknown): void } | undefined;
+  readonly #release: () => void;
   #controller: Dispatcher.DispatchController | undefined;
   #wake: (() => void) | undefined;
   #aborted: Error | undefined;
   #outcome: { readonly error: unknown } | 'ended' | undefined;
 
-  constructor(dispatcher: Dispatcher, request: HttpRequest) {
+  /** @param release called once, when the answer has ended in any way */
+  constructor(dispatcher: Dispatcher, request: HttpRequest, release: () => void = () => undefined) {
+    this.#release = release;
     this.#head = new Promise((resolve, reject) => {
       this.#settleHead = { resolve, reject };
     });
@@ -77,8 +80,8 @@ export class ResponseStream {
     this.#chunks.length = 0;
     if (this.#outcome !== undefined) return;
     this.#aborted = reason;
-    this.#finish({ error: reason });
     this.#controller?.abort(reason);
+    this.#finish({ error: reason });
   }
 
   /** Throws the reason that was given to `abort`, if it came before the end. */
@@ -113,6 +116,7 @@ export class ResponseStream {
     this.#outcome = outcome;
     this.#settleHead?.reject(outcome === 'ended' ? new Error('ended without a head') : outcome.error);
     this.#notify();
+    this.#release();
   }
 
   #notify(): void {

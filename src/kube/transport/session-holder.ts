@@ -1,12 +1,14 @@
 import type { ServerCredentials } from '../credentials.js';
 import { ApiError } from '../errors.js';
-import { openSession, type Connections, type Session, type SessionOptions } from './session.js';
+import type { Connections } from './connections.js';
+import { openSession, type Session, type SessionOptions } from './session.js';
 import type { EndWatch } from './watch-stream.js';
 
 /** The session in use, and the watches that depend on it. */
 export class SessionHolder {
   readonly #options: SessionOptions;
   readonly #watches = new Set<EndWatch>();
+  readonly #retired = new Set<Connections>();
   #session: Session;
   #closing: Promise<void> | undefined;
 
@@ -32,19 +34,20 @@ export class SessionHolder {
     this.#session = next;
     const moved = next.origin !== previous.origin || next.basePath !== previous.basePath;
     for (const end of [...this.#watches]) end(moved ? movedError() : undefined);
-    if (next.connections !== previous.connections) retire(previous.connections);
+    if (next.connections !== previous.connections) this.#retire(previous.connections);
   }
 
   close(): Promise<void> {
-    const { requests, watches } = this.#session.connections;
-    this.#closing ??= Promise.all([requests.destroy(), watches.destroy()]).then(() => undefined);
+    const all = [this.#session.connections, ...this.#retired];
+    this.#closing ??= Promise.all(all.map((connections) => connections.destroy())).then(() => undefined);
     return this.#closing;
   }
-}
 
-/** Lets running requests finish. Their deadlines bound how long that takes. */
-function retire(connections: Connections): void {
-  void Promise.allSettled([connections.requests.close(), connections.watches.close()]);
+  #retire(connections: Connections): void {
+    this.#retired.add(connections);
+    const forget = (): void => void this.#retired.delete(connections);
+    connections.retire().then(forget, forget);
+  }
 }
 
 function movedError(): ApiError {

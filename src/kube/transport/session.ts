@@ -1,9 +1,9 @@
-import { Pool } from 'undici';
 import type { Clock } from '../clock.js';
 import type { ServerCredentials } from '../credentials.js';
 import type { Dialler } from '../dialler/dialler.js';
 import { parseServerUrl } from '../server-url.js';
 import { createBearer, type Bearer } from './bearer.js';
+import { Connections } from './connections.js';
 import { impersonationHeaders } from './impersonation.js';
 
 /** Limits of the connections of one client. */
@@ -24,14 +24,6 @@ export interface Session {
   /** Sent with every request, beside what the bearer adds. */
   readonly identityHeaders: Readonly<Record<string, string | string[]>>;
   readonly connections: Connections;
-}
-
-/** Watches have connections of their own: each occupies one for minutes, and would starve the requests. */
-export interface Connections {
-  readonly requests: Pool;
-  readonly watches: Pool;
-  /** All that the sockets depend on; sessions with the same one share them. */
-  readonly key: string;
 }
 
 /**
@@ -61,27 +53,12 @@ export function openSession(
     bearer: createBearer(credentials.auth, options.clock),
     identityHeaders: impersonationHeaders(credentials.impersonate),
     connections:
-      previous?.connections.key === key ? previous.connections : openConnections(origin, tls, key, options),
-  };
-}
-
-function openConnections(
-  origin: string,
-  tls: Omit<Parameters<Dialler['connector']>[0], 'connectTimeoutMs'>,
-  key: string,
-  options: SessionOptions,
-): Connections {
-  const connect = options.dialler.connector({ ...tls, connectTimeoutMs: options.connectTimeoutMs });
-  const common = {
-    connect,
-    pipelining: 1,
-    maxHeaderSize: options.maxHeaderBytes,
-    keepAliveTimeout: 30_000,
-    keepAliveMaxTimeout: 60_000,
-  };
-  return {
-    key,
-    requests: new Pool(origin, { ...common, connections: options.connections }),
-    watches: new Pool(origin, { ...common, connections: null }),
+      previous?.connections.key === key
+        ? previous.connections
+        : new Connections(origin, key, {
+            connect: options.dialler.connector({ ...tls, connectTimeoutMs: options.connectTimeoutMs }),
+            maxHeaderSize: options.maxHeaderBytes,
+            connections: options.connections,
+          }),
   };
 }
