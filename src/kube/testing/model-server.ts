@@ -1,6 +1,7 @@
 import { KCP_CLUSTER_ANNOTATION } from '../../api/markers.js';
 import type { KubeClient, ListOptions, WatchOptions } from '../client.js';
 import { ApiError, TransportError } from '../errors.js';
+import type { JsonObject } from '../json-value.js';
 import type { KubeObject, ObjectList, WatchEvent } from '../object.js';
 
 interface Change {
@@ -43,7 +44,7 @@ export class ModelServer {
     return `rv-${version.toString(36)}`;
   }
 
-  put(target: ModelName, content: Record<string, string> = {}): KubeObject {
+  put(target: ModelName, content: JsonObject = {}): KubeObject {
     const key = keyOf(target);
     const existing = this.objects.get(key);
     this.#version += 1;
