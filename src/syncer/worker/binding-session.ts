@@ -1,0 +1,330 @@
+import type { ConditionState } from '../../api/conditions.js';
+import { backoffMs } from '../../kube/backoff.js';
+import { Wake } from '../../kube/cache/wake.js';
+import type { Clock } from '../../kube/clock.js';
+import { isStatus } from '../../kube/errors.js';
+import type { Logger } from '../../telemetry/logger.js';
+import type { BindingAssignment, SyncerOptions } from '../protocol/assignment.js';
+import { ConsumerError, consumerProblem } from './consumer-problem.js';
+import { Heartbeats } from './heartbeats.js';
+import { leave } from './leave.js';
+import type { ObjectSync } from './object-sync.js';
+import { Preparation, type Prepared } from './preparation.js';
+import { ProviderChangedError, providerChanged, type ProviderLink } from './provider-link.js';
+import { providerProblem, type Retry } from './provider-problem.js';
+import { Reporter } from './reporter.js';
+import type { Session, SessionOutput } from './run-worker.js';
+import { ServedReport } from './served-report.js';
+import { sessionReport } from './session-report.js';
+
+export interface SessionSettings {
+  readonly options: SyncerOptions;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly log: Logger;
+  /** This program's version, for the provider. */
+  readonly version: string;
+  readonly linkProvider: (provider: BindingAssignment['provider']) => ProviderLink;
+  readonly openObjectSync: (
+    assignment: BindingAssignment & { readonly consumer: NonNullable<BindingAssignment['consumer']> },
+    link: ProviderLink,
+    output: SessionOutput,
+  ) => ObjectSync;
+}
+
+/** A binding in order is looked at so often: export, rotated kubeconfig, identity, heartbeat. */
+const LOOK_MS = 20_000;
+/** What only a person can mend is tried so often. */
+const SLOW_MS = 30_000;
+/** Who releases by force does not wait longer than this for one answer. */
+const FORCED_MS = 5000;
+
+/** Starts the work on a binding. */
+export function openBindingSession(
+  settings: SessionSettings,
+  assignment: BindingAssignment,
+  output: SessionOutput,
+): Session {
+  return new BindingSession(settings, assignment, output);
+}
+
+/**
+ * Works towards one binding's assignment, in passes that may end anywhere and start again from the truth on both
+ * servers. A pass is cut short when a newer assignment comes.
+ */
+class BindingSession implements Session {
+  readonly #settings: SessionSettings;
+  readonly #output: SessionOutput;
+  readonly #reporter: Reporter;
+  readonly #preparation: Preparation;
+  readonly #heartbeats: Heartbeats;
+  readonly #served: ServedReport;
+  readonly #wake = new Wake();
+  readonly #closed = new AbortController();
+  readonly #ended: Promise<void>;
+  #assignment: BindingAssignment;
+  /** The assignment that the last finished pass was about: what reports speak of. */
+  #workedOn: BindingAssignment | undefined;
+  #pass = new AbortController();
+  #link: ProviderLink | undefined;
+  #objects: ObjectSync | undefined;
+  #failures = 0;
+  #connected: ConditionState | undefined;
+  #exportProblem: ConditionState | undefined;
+  #syncProblem: ConditionState | undefined;
+  #left = false;
+  #remaining: readonly string[] = [];
+  #cancelTick: () => void = () => undefined;
+
+  constructor(settings: SessionSettings, assignment: BindingAssignment, output: SessionOutput) {
+    const { clock, options, version } = settings;
+    this.#settings = settings;
+    this.#assignment = assignment;
+    this.#output = output;
+    this.#reporter = new Reporter({
+      clock,
+      intervalMs: options.reportIntervalMs,
+      send: (report) => output.report(report),
+    });
+    this.#preparation = new Preparation(clock);
+    this.#heartbeats = new Heartbeats({ clock, intervalMs: options.heartbeatIntervalMs, version });
+    this.#served = new ServedReport(clock);
+    this.#ended = this.#run();
+  }
+
+  update(assignment: BindingAssignment): void {
+    this.#assignment = assignment;
+    this.#failures = 0;
+    this.#pass.abort();
+    this.#wake.wake();
+  }
+
+  async close(): Promise<void> {
+    this.#closed.abort();
+    this.#pass.abort();
+    this.#reporter.close();
+    this.#cancelTick();
+    await this.#ended;
+  }
+
+  async #run(): Promise<void> {
+    const { clock } = this.#settings;
+    const { signal } = this.#closed;
+    this.#tick();
+    while (!signal.aborted) {
+      const assignment = this.#assignment;
+      const since = this.#wake.calls;
+      this.#pass = new AbortController();
+      const delay = await this.#attempt(assignment, this.#pass.signal);
+      if (!this.#pass.signal.aborted) {
+        this.#workedOn = assignment;
+        this.#publish();
+      }
+      await this.#wake.sleep(delay, since, { clock, signal });
+    }
+    await this.#objects?.close();
+    await this.#link?.close();
+  }
+
+  /** One pass and the milliseconds until the next. Never rejects. */
+  async #attempt(assignment: BindingAssignment, signal: AbortSignal): Promise<number> {
+    try {
+      const settled = await this.#work(assignment, signal);
+      this.#syncProblem = undefined;
+      if (settled) this.#failures = 0;
+      return settled ? this.#jittered(LOOK_MS) : this.#retryDelay('soon');
+    } catch (error) {
+      if (signal.aborted) return 0;
+      return this.#failed(assignment, error, signal);
+    }
+  }
+
+  /** True: nothing to wait for. */
+  async #work(assignment: BindingAssignment, signal: AbortSignal): Promise<boolean> {
+    const link = (this.#link ??= this.#settings.linkProvider(assignment.provider));
+    const request = this.#request(assignment, signal);
+    await link.verify(assignment.provider, request);
+    if (assignment.stage !== 'leave') {
+      await this.#heartbeats.pass(link.contract, assignment.heartbeat, request);
+      await link.followRotation(request);
+    }
+    this.#connected = { status: 'True', reason: 'Connected', message: 'The provider answers.' };
+    if (this.#heartbeats.foreign && assignment.stage !== 'leave') return this.#makeWay();
+    return this.#advance(assignment, link, signal);
+  }
+
+  async #advance(assignment: BindingAssignment, link: ProviderLink, signal: AbortSignal): Promise<boolean> {
+    if (assignment.stage === 'leave') return this.#leave(assignment, link, signal);
+    const prepared = await this.#prepare(assignment, link, signal);
+    this.#exportProblem = undefined;
+    if (assignment.stage === 'prepare') return prepared.settled;
+    await this.#sync(assignment, link, { abandoned: false, signal });
+    await this.#tellServed(assignment, link, signal);
+    return prepared.settled && (assignment.stage !== 'drain' || this.#drained);
+  }
+
+  #prepare(assignment: BindingAssignment, link: ProviderLink, signal: AbortSignal): Promise<Prepared> {
+    return this.#preparation.pass(link.contract, assignment.request, {
+      mayRequest: assignment.stage === 'prepare',
+      ...this.#request(assignment, signal),
+      onWaiting: (waiting) => {
+        this.#workedOn = assignment;
+        this.#publish(waiting);
+      },
+    });
+  }
+
+  async #sync(
+    assignment: BindingAssignment,
+    link: ProviderLink,
+    options: { readonly abandoned: boolean; readonly signal: AbortSignal },
+  ): Promise<void> {
+    const { consumer } = assignment;
+    if (consumer === undefined) return;
+    this.#objects ??= this.#settings.openObjectSync({ ...assignment, consumer }, link, this.#output);
+    await this.#objects.reconcile(assignment, this.#preparation.last, options);
+  }
+
+  /** A provider that does not want to know keeps nobody from syncing. */
+  async #tellServed(assignment: BindingAssignment, link: ProviderLink, signal: AbortSignal): Promise<void> {
+    const { schemas, SchemaInSync } = this.#preparation.last ?? {};
+    if (assignment.stage !== 'sync' || schemas === undefined || SchemaInSync === undefined) return;
+    const served = { exportName: assignment.request.name, schemas, schemaInSync: SchemaInSync };
+    try {
+      await this.#served.tell(link.contract, served, this.#request(assignment, signal));
+    } catch (error) {
+      if (!isStatus(error, 403)) throw error;
+    }
+  }
+
+  #request(assignment: BindingAssignment, signal: AbortSignal): { signal: AbortSignal; timeoutMs: number } {
+    const { requestTimeoutMs } = this.#settings.options;
+    return { signal, timeoutMs: assignment.force ? Math.min(requestTimeoutMs, FORCED_MS) : requestTimeoutMs };
+  }
+
+  async #leave(assignment: BindingAssignment, link: ProviderLink, signal: AbortSignal): Promise<boolean> {
+    await this.#stopObjects();
+    if (this.#left) return true;
+    const { clock } = this.#settings;
+    const { name, create } = assignment.request;
+    const resources = this.#preparation.last?.export?.resources ?? create?.resources ?? [];
+    this.#remaining = await leave(
+      link.contract,
+      { name, resources },
+      {
+        clock,
+        request: this.#request(assignment, signal),
+        namespacesInUse: assignment.namespacesInUse,
+      },
+    );
+    this.#left = true;
+    return true;
+  }
+
+  /** Somebody else's konnector works on this contract: two would undo each other's work. */
+  async #makeWay(): Promise<boolean> {
+    const message = this.#heartbeats.state?.message ?? '';
+    this.#connected = { status: 'False', reason: 'ForeignKonnector', message };
+    await this.#stopObjects();
+    return true;
+  }
+
+  async #stopObjects(): Promise<void> {
+    const objects = this.#objects;
+    this.#objects = undefined;
+    await objects?.close();
+  }
+
+  async #failed(assignment: BindingAssignment, error: unknown, signal: AbortSignal): Promise<number> {
+    const { log } = this.#settings;
+    if (error instanceof ConsumerError) {
+      this.#syncProblem = consumerProblem(error);
+      return this.#retryDelay('soon');
+    }
+    const server = assignment.provider.credentials.server;
+    log.info(
+      { binding: assignment.bindingName, key: assignment.key, provider: server, err: error },
+      'a pass failed',
+    );
+    if (error instanceof ProviderChangedError) {
+      this.#connected = providerChanged(server, assignment.provider.contractNamespace);
+      await this.#stopObjects();
+    } else this.#show(error, server);
+    if (assignment.force) await this.#forced(assignment, signal);
+    const slow = error instanceof ProviderChangedError || providerProblem(error, server).retry === 'slowly';
+    return this.#retryDelay(slow ? 'slowly' : 'soon');
+  }
+
+  #show(error: unknown, server: string): void {
+    const { condition, state } = providerProblem(error, server);
+    if (condition === 'Connected') this.#connected = state;
+    else {
+      this.#connected = { status: 'True', reason: 'Connected', message: 'The provider answers.' };
+      this.#exportProblem = state;
+    }
+  }
+
+  /** The user said to let go although the provider does not answer. */
+  async #forced(assignment: BindingAssignment, signal: AbortSignal): Promise<void> {
+    if (assignment.stage === 'leave') {
+      const { server } = assignment.provider.credentials;
+      this.#remaining = [
+        `Everything in namespace ${assignment.provider.contractNamespace} of ${server}: the provider did not answer when this binding was released by force.`,
+      ];
+      this.#left = true;
+    }
+    if (assignment.stage !== 'drain' || this.#link === undefined) return;
+    try {
+      await this.#sync(assignment, this.#link, { abandoned: true, signal });
+    } catch (error) {
+      if (error instanceof ConsumerError) this.#syncProblem = consumerProblem(error);
+      else throw error;
+    }
+  }
+
+  get #drained(): boolean {
+    if (this.#workedOn?.stage !== 'drain') return false;
+    return this.#workedOn.consumer === undefined || this.#objects?.drained === true;
+  }
+
+  /** Figures of objects move between passes. */
+  #tick(): void {
+    if (this.#closed.signal.aborted) return;
+    if (this.#objects !== undefined) this.#publish();
+    const { clock, options } = this.#settings;
+    this.#cancelTick = clock.after(options.reportIntervalMs, () => this.#tick());
+  }
+
+  #publish(prepared = this.#preparation.last): void {
+    const assignment = this.#workedOn;
+    if (assignment === undefined || this.#closed.signal.aborted) return;
+    this.#reporter.publish(
+      sessionReport({
+        assignment,
+        connected: this.#connected,
+        exportProblem: this.#exportProblem,
+        syncProblem: this.#syncProblem,
+        prepared,
+        contractNamespaceUid: this.#link?.uid,
+        prettyName: this.#heartbeats.prettyName,
+        heartbeat: this.#heartbeats.state,
+        rotated: this.#link?.rotated,
+        stats: this.#objects?.stats() ?? [],
+        drained: this.#drained,
+        left: this.#left && assignment.stage === 'leave',
+        remaining: this.#remaining,
+      }),
+    );
+  }
+
+  #retryDelay(retry: Retry): number {
+    const { options, random } = this.#settings;
+    if (retry === 'slowly') return this.#jittered(SLOW_MS);
+    const backoff = { baseMs: options.backoffBaseMs, maxMs: options.backoffMaxMs };
+    return backoffMs(this.#failures++, backoff, random);
+  }
+
+  #jittered(ms: number): number {
+    return Math.round(ms * (1 + this.#settings.random() / 4));
+  }
+}

@@ -1,0 +1,134 @@
+import { requestServiceNamespace } from '../../backend/provider/service-namespace.js';
+import type { Clock } from '../../kube/clock.js';
+import type { ServerCredentials } from '../../kube/credentials.js';
+import type { BindingAssignment, SyncerOptions } from '../protocol/assignment.js';
+import { ConsumerError } from './consumer-problem.js';
+import { sameAccess } from './credential-rotation.js';
+import type { Prepared } from './preparation.js';
+import type { ProviderLink, RenewableClient } from './provider-link.js';
+import type { ResourceSync, SyncPlaces, SyncPolicy, SyncStats, SyncTarget } from './resource-sync.js';
+import { ResourceSyncs } from './resource-syncs.js';
+import type { SessionOutput } from './run-worker.js';
+import { servedResources } from './served-resources.js';
+import { followNamespaces } from './service-namespaces.js';
+import { syncTargets } from './sync-targets.js';
+
+/** The sync of all objects of one binding. */
+export interface ObjectSync {
+  /**
+   * Brings what runs in line with the assignment; idempotent. `abandoned`: the provider does not answer and
+   * the user wants to be let go. Rejects with ConsumerError where the workspace does not answer.
+   */
+  reconcile(
+    assignment: BindingAssignment,
+    prepared: Prepared | undefined,
+    options: { readonly abandoned: boolean; readonly signal: AbortSignal },
+  ): Promise<void>;
+  stats(): readonly SyncStats[];
+  /** Everything is let go. */
+  readonly drained: boolean;
+  /** Stops at once, leaves everything as it is. */
+  close(): Promise<void>;
+}
+
+export interface ObjectSyncSettings {
+  readonly options: SyncerOptions;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly connectConsumer: (credentials: ServerCredentials) => RenewableClient;
+  readonly openResourceSync: (
+    target: SyncTarget,
+    places: SyncPlaces,
+    context: { readonly policy: SyncPolicy; readonly signal: AbortSignal; readonly output: SessionOutput },
+  ) => ResourceSync;
+}
+
+/** Opens what a binding's objects need. `assignment.consumer` must be there. */
+export function openObjectSync(
+  settings: ObjectSyncSettings,
+  assignment: BindingAssignment & { readonly consumer: NonNullable<BindingAssignment['consumer']> },
+  link: ProviderLink,
+  output: SessionOutput,
+): ObjectSync {
+  const { options, clock, random } = settings;
+  const closed = new AbortController();
+  const { contract } = link;
+  let credentials = assignment.consumer.credentials;
+  const consumer = settings.connectConsumer(credentials);
+  const namespaces = followNamespaces({
+    contract,
+    cluster: assignment.cluster,
+    clock,
+    random,
+    silenceMs: options.watchSilenceMs,
+    signal: closed.signal,
+  });
+  const places: SyncPlaces = {
+    key: assignment.key,
+    cluster: assignment.cluster,
+    bindingName: assignment.bindingName,
+    bindingUid: assignment.bindingUid,
+    consumer,
+    provider: contract.client,
+    contractNamespace: contract.namespace,
+    namespaces,
+    ensureNamespace: async (consumerNamespace, signal) => {
+      await requestServiceNamespace(contract, consumerNamespace, {
+        signal,
+        timeoutMs: options.requestTimeoutMs,
+      });
+    },
+  };
+  const syncs = new ResourceSyncs((target, policy) =>
+    settings.openResourceSync(target, places, { policy, signal: closed.signal, output }),
+  );
+  let draining = false;
+  let targetsKnown = false;
+
+  return {
+    async reconcile(next, prepared, { abandoned, signal }) {
+      if (next.consumer !== undefined && !sameAccess(next.consumer.credentials, credentials)) {
+        consumer.setCredentials(next.consumer.credentials);
+        ({ credentials } = next.consumer);
+      }
+      const targets = await targetsOf(next, prepared, signal);
+      // What has begun to let go cannot be told to hold on: it is opened anew.
+      if (draining && next.stage !== 'drain') await syncs.close();
+      draining = next.stage === 'drain';
+      const { conflictPolicy, deletionPolicy, paused } = next;
+      await syncs.reconcile(targets, { conflictPolicy, deletionPolicy, paused, force: abandoned });
+      targetsKnown = true;
+      if (draining) syncs.drain();
+    },
+    stats: () => syncs.stats(),
+    get drained() {
+      return draining && targetsKnown && syncs.stats().every((each) => each.drained);
+    },
+    async close() {
+      closed.abort();
+      await syncs.close();
+      await namespaces.stopped;
+      await consumer.close();
+    },
+  };
+
+  /** What the provider has told, or, to drain without it, what the workspace is served. */
+  async function targetsOf(
+    next: BindingAssignment,
+    prepared: Prepared | undefined,
+    signal: AbortSignal,
+  ): Promise<readonly SyncTarget[]> {
+    if (prepared?.export !== undefined && prepared.schemas !== undefined) {
+      return syncTargets(prepared.export, prepared.schemas);
+    }
+    if (next.stage !== 'drain') return [];
+    try {
+      const served = await servedResources(consumer, next.request.create?.resources, signal);
+      if (served.length === 0) throw new Error('no API of this binding is served there');
+      return served;
+    } catch (error) {
+      if (signal.aborted) throw error;
+      throw new ConsumerError('what the workspace is served is not known', { cause: error });
+    }
+  }
+}

@@ -1,0 +1,65 @@
+import type { ConditionState } from '../../api/conditions.js';
+import type { KubeClient } from '../../kube/client.js';
+import type { Gvr, LogicalCluster } from '../../kube/object.js';
+import type { Isolation } from '../engine/key-mapping.js';
+import type { NamespaceMap } from './service-namespaces.js';
+
+/** What the user has decided for a binding; may change while objects are synced. */
+export interface SyncPolicy {
+  readonly conflictPolicy: 'Fail' | 'Adopt';
+  readonly deletionPolicy: 'Delete' | 'Orphan';
+  readonly paused: boolean;
+  /** While draining: the provider does not answer; let objects go without it. */
+  readonly force: boolean;
+}
+
+/** One API of a binding. */
+export interface SyncTarget {
+  readonly gvr: Gvr;
+  readonly kind: string;
+  /** Scope in the consumer's workspace. */
+  readonly scope: 'Cluster' | 'Namespaced';
+  readonly hasStatus: boolean;
+  readonly isolation: Isolation;
+  readonly informerScope: 'Cluster' | 'Namespaced';
+}
+
+/** Where the objects of a binding are. */
+export interface SyncPlaces {
+  /** Key of the assignment, for events. */
+  readonly key: string;
+  readonly cluster: LogicalCluster;
+  readonly bindingName: string;
+  readonly bindingUid: string;
+  readonly consumer: KubeClient;
+  readonly provider: KubeClient;
+  readonly contractNamespace: string;
+  readonly namespaces: NamespaceMap;
+  /** Asks the provider for a namespace; the map tells when it is there. Rejects with the errors of KubeClient. */
+  readonly ensureNamespace: (consumerNamespace: string, signal: AbortSignal) => Promise<void>;
+}
+
+export interface SyncStats {
+  readonly objects: number;
+  readonly pending: number;
+  readonly failing: number;
+  /** Milliseconds since the epoch. */
+  readonly lastSyncAt?: number;
+  /** Consumer namespaces with copies. */
+  readonly namespaces: readonly string[];
+  /** What holds up all objects, or an example of what fails. */
+  readonly problem?: ConditionState;
+  /** Only while draining: nothing of ours is left on either side. */
+  readonly drained: boolean;
+}
+
+/** Keeps the objects of one API in sync. */
+export interface ResourceSync {
+  start(): void;
+  update(policy: SyncPolicy): void;
+  stats(): SyncStats;
+  /** Lets every object go, by policy; `stats().drained` tells when that is done. Idempotent. */
+  drain(): void;
+  /** Stops at once and leaves everything as it is. Idempotent. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,57 @@
+import type { BindingReason, ConditionState } from '../../api/conditions.js';
+import type { Stage } from '../protocol/assignment.js';
+import type { BindingReport } from '../protocol/report.js';
+import type { SyncStats } from './resource-sync.js';
+
+export interface SyncState {
+  readonly stage: Stage;
+  readonly paused: boolean;
+  readonly drained: boolean;
+  /** One for each API that is synced; none before the first. */
+  readonly stats: readonly SyncStats[];
+}
+
+/** The binding's `Syncing` condition. Pure. */
+export function syncingCondition(state: SyncState): ConditionState {
+  const { stage, stats } = state;
+  const problem = stats.find((each) => each.problem !== undefined)?.problem;
+  if (stage === 'leave' || state.drained) {
+    return no('Released', 'All objects are let go; what is ours on the provider is removed next.');
+  }
+  if (stage === 'drain') {
+    const { objects } = syncFigures(stats);
+    if (problem !== undefined) {
+      return no('WaitingForProvider', `${String(objects)} objects are not let go yet. ${problem.message}`);
+    }
+    return no('Draining', `${String(objects)} objects are not let go yet.`);
+  }
+  if (stage === 'prepare' || stats.length === 0)
+    return no('Pending', 'The API is not served in the workspace yet.');
+  if (state.paused) return no('Paused', 'spec.paused is true: nothing is synced until it is false.');
+  if (problem !== undefined) return problem;
+  const { failing, objects } = syncFigures(stats);
+  if (failing > 0) {
+    return no(
+      'ObjectsFailing',
+      `${String(failing)} of ${String(objects)} objects could not be synced; their events say why.`,
+    );
+  }
+  return { status: 'True', reason: 'Syncing', message: 'Objects and their status are synced.' };
+}
+
+/** The figures of all APIs together. */
+export function syncFigures(stats: readonly SyncStats[]): BindingReport['sync'] {
+  let [objects, pending, failing, last] = [0, 0, 0, 0];
+  for (const each of stats) {
+    objects += each.objects;
+    pending += each.pending;
+    failing += each.failing;
+    last = Math.max(last, each.lastSyncAt ?? 0);
+  }
+  const lastSyncTime = last === 0 ? undefined : `${new Date(last).toISOString().slice(0, 19)}Z`;
+  return { objects, pending, failing, ...(lastSyncTime !== undefined && { lastSyncTime }) };
+}
+
+function no(reason: BindingReason<'Syncing'>, message: string): ConditionState {
+  return { status: 'False', reason, message };
+}
