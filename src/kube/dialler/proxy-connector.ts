@@ -1,3 +1,4 @@
+import { isNativeError } from 'node:util/types';
 import { Socket } from 'node:net';
 import { Client, type buildConnector } from 'undici';
 import { TransportError } from '../errors.js';
@@ -21,7 +22,8 @@ export function createProxyConnector(route: ProxyRoute): buildConnector.connecto
         if (target.protocol === 'https:') route.overTunnel({ ...target, httpSocket: socket }, callback);
         else callback(null, socket);
       },
-      (error: unknown) => callback(error instanceof Error ? error : new Error('proxy failed'), null),
+      (error: unknown) =>
+        callback(isNativeError(error) ? error : new Error('proxy failed', { cause: error }), null),
     );
   };
 }

@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import { isNativeError } from 'node:util/types';
 import type { Clock } from '../clock.js';
 import { TransportError } from '../errors.js';
 
@@ -59,7 +60,7 @@ export async function whileScoped<T>(
   try {
     return await read();
   } catch (error) {
-    stream.abort(error instanceof Error ? error : new TransportError('failed', 'aborted', { cause: error }));
+    stream.abort(isNativeError(error) ? error : new TransportError('failed', 'aborted', { cause: error }));
     throw error;
   } finally {
     scope.signal.removeEventListener('abort', onAbort);

@@ -40,10 +40,11 @@ export function asKubeError(error: unknown, what: string): KubeError {
 
 /** Code and text of an error; of the first one where node tried several addresses. */
 function describe(error: unknown): { code: string; text: string } {
-  if (error instanceof AggregateError && error.errors.length > 0) return describe(error.errors[0]);
-  if (!(error instanceof Error)) return { code: '', text: String(error) };
+  if (typeof error !== 'object' || error === null) return { code: '', text: String(error) };
+  if ('errors' in error && Array.isArray(error.errors) && error.errors.length > 0)
+    return describe(error.errors[0]);
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
-  const text =
-    error.message === '' || error.message.includes(code) ? error.message : `${error.message} (${code})`;
-  return { code, text: text === '' ? code : text };
+  const message = 'message' in error && typeof error.message === 'string' ? error.message : '';
+  if (message === '') return { code, text: code };
+  return { code, text: code === '' || message.includes(code) ? message : `${message} (${code})` };
 }
