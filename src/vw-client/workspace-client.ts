@@ -1,5 +1,5 @@
 import { KCP_CLUSTER_ANNOTATION } from '../api/markers.js';
-import type { KubeClient } from '../kube/client.js';
+import type { KubeClient, RequestOptions } from '../kube/client.js';
 import { ApiError, isStatus, ProtocolError } from '../kube/errors.js';
 import type { Gvr, KubeObject, LogicalCluster, ObjectName } from '../kube/object.js';
 import { guardedJsonPatch, guardedMergePatch } from './patch-guard.js';
@@ -44,7 +44,9 @@ export function createWorkspaceClient(cluster: LogicalCluster, run: RunInWorkspa
           try {
             return await client.patch(gvr, target, 'json', body, options);
           } catch (error) {
-            throw isStatus(error, 422) ? await explain(client, { gvr, target, guard, error }) : error;
+            throw isStatus(error, 422)
+              ? await explain(client, { gvr, target, guard, error }, options)
+              : error;
           }
         }),
       );
@@ -73,8 +75,9 @@ function isForeign(object: KubeObject, cluster: LogicalCluster): boolean {
 async function explain(
   client: KubeClient,
   patch: { gvr: Gvr; target: ObjectName; guard: PatchGuard; error: ApiError },
+  { signal, timeoutMs }: RequestOptions = {},
 ): Promise<unknown> {
-  const { metadata } = await client.get(patch.gvr, patch.target);
+  const { metadata } = await client.get(patch.gvr, patch.target, { signal, timeoutMs });
   const { uid, resourceVersion } = patch.guard;
   const holds =
     metadata.uid === uid && (resourceVersion === undefined || metadata.resourceVersion === resourceVersion);
