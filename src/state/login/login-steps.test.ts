@@ -171,10 +171,11 @@ describe('the way to the backend and back', () => {
     ['another cookie', { cookie: 'x', nonce: 'the-nonce' }],
     ['no nonce', { cookie: COOKIE, nonce: '' }],
     ['another nonce', { cookie: COOKIE, nonce: 'x' }],
+    ['a token of another session', { cookie: COOKIE, nonce: 'the-nonce', sessionId: 'x' }],
   ])('refuses a callback with %s and stays as it was', (_name, secrets) => {
     const before = redirected();
     expect(acceptCallback(before, secrets, NOW)).toEqual({ ok: false, refusal: 'wrong-secret' });
-    expect(acceptCallback(before, { cookie: COOKIE, nonce: 'the-nonce' }, NOW).ok).toBe(true);
+    expect(acceptCallback(before, { cookie: COOKIE, nonce: 'the-nonce', sessionId: 's' }, NOW).ok).toBe(true);
   });
 
   it('finishes what was accepted, though its time ran out meanwhile', () => {

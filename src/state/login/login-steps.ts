@@ -102,14 +102,21 @@ export function redirectToBackend(
 /** Takes the callback's nonce away, so that it is good once; the account is fetched after this is stored. */
 export function acceptCallback(
   login: Login,
-  secrets: { readonly cookie: string; readonly nonce: string },
+  secrets: {
+    readonly cookie: string;
+    readonly nonce: string;
+    /** Session that the backend's token names; absent where the token cannot be read. */
+    readonly sessionId?: string | undefined;
+  },
   now: Instant,
 ): Step {
   const over = whyOver(login, now);
   if (over !== undefined) return { ok: false, refusal: over };
   if (login.stage !== 'redirected' || login.nonceHash === undefined)
     return { ok: false, refusal: 'wrong-stage' };
-  if (!isClaimedBy(login, secrets.cookie) || !sameHash(login.nonceHash, secretHash(secrets.nonce))) {
+  const { cookie, nonce, sessionId } = secrets;
+  const isOurSession = sessionId === undefined || sameHash(login.sessionHash, secretHash(sessionId));
+  if (!isClaimedBy(login, cookie) || !sameHash(login.nonceHash, secretHash(nonce)) || !isOurSession) {
     return { ok: false, refusal: 'wrong-secret' };
   }
   return { ok: true, login: without(login, 'nonceHash') };

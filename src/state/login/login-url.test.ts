@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { connectionStateName } from '../../api/names.js';
-import { callbackUrl, loginUrl, parseLoginTarget } from './login-url.js';
+import { loginUrl, parseLoginTarget } from './login-url.js';
 import { startLogin } from './start-login.js';
 
 const random = (bytes: number) => Uint8Array.from({ length: bytes }, (_, i) => 255 - i);
@@ -15,7 +15,6 @@ describe('loginUrl', () => {
     ['https://example.com/kube/bind/', 'https://example.com/kube/bind/login/'],
   ])('keeps the path prefix of %s', (external, start) => {
     expect(loginUrl(external, stateName, id)).toBe(`${start}${stateName}.${id}`);
-    expect(callbackUrl(external, stateName, 'n1')).toContain(`/callback/${stateName}?n=n1`);
   });
 
   it('is taken apart again', () => {

@@ -15,11 +15,6 @@ export function loginUrl(externalUrl: string, stateName: string, id: string): st
   return `${withoutSlash(externalUrl)}/login/${stateName}.${id}`;
 }
 
-/** Where a backend sends the browser back to; the nonce ties its answer to one redirect. */
-export function callbackUrl(externalUrl: string, stateName: string, nonce: string): string {
-  return `${withoutSlash(externalUrl)}/callback/${stateName}?n=${nonce}`;
-}
-
 /** Takes a login URL's last segment apart; undefined for anything else. */
 export function parseLoginTarget(segment: string): LoginTarget | undefined {
   const [, stateName, id] = TARGET.exec(segment) ?? [];
