@@ -55,8 +55,10 @@ const objectNotFound = new ApiError({
 
 describe('WorkspaceRouter', () => {
   it('uses the only URL without asking', async () => {
-    const { where, probes } = rig({ a: false });
+    const { where, router, probes } = rig({ a: false });
     expect(await where()).toBe('a/clusters/w1');
+    const denied = refusal(403);
+    await expect(router.run(W1, async () => Promise.reject(denied))).rejects.toBe(denied);
     expect(probes).toEqual([]);
   });
 
