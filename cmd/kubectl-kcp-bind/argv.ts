@@ -70,6 +70,8 @@ function normalize(argument: string): string {
   // kubectl's levels of -v: any but zero is our one level.
   const level = /^(?:-v=?|--v=)(\d+)$/.exec(argument)?.[1];
   if (level !== undefined) return level === '0' ? '--no-verbose' : '--verbose';
+  const short = /^(-[os])=(.*)$/s.exec(argument);
+  if (short !== null) return `${short[1] ?? ''}${short[2] ?? ''}`;
   const [, name = '', value] = /^(--[a-z-]+)=(true|false)$/.exec(argument) ?? [];
   if (SWITCHES.has(name)) return value === 'true' ? name : `--no-${name.slice(2)}`;
   const negated = /^--no-([a-z-]+)$/.exec(name)?.[1];

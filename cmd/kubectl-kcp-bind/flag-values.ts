@@ -1,6 +1,5 @@
 import { usageError } from './errors.js';
-import type { DryRun, FlagValues, GlobalOptions } from './options.js';
-import { OUTPUT_FORMATS } from './output/documents.js';
+import { OUTPUT_FORMATS, type DryRun, type FlagValues, type GlobalOptions } from './options.js';
 import { parseDuration } from './output/durations.js';
 
 /** A flag's text, undefined where it was not given. */

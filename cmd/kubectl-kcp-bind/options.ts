@@ -1,5 +1,10 @@
 import type { KubeconfigOverrides } from './kubeconfig/select.js';
-import type { OutputFormat } from './output/documents.js';
+
+/** Values of `-o`. */
+export const OUTPUT_FORMATS = ['json', 'yaml', 'name', 'wide'] as const;
+export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
+/** The formats that are data for other programs. */
+export type DataFormat = Exclude<OutputFormat, 'wide'>;
 
 /** Flags that every command takes. */
 export interface GlobalOptions extends KubeconfigOverrides {

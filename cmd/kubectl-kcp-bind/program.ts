@@ -2,8 +2,7 @@ import { Command, InvalidArgumentError, Option, type CommanderError } from 'comm
 import type { CommandContext } from './command-context.js';
 import { usageError } from './errors.js';
 import { readGlobalOptions } from './flag-values.js';
-import type { FlagValues, GlobalOptions } from './options.js';
-import { OUTPUT_FORMATS } from './output/documents.js';
+import { OUTPUT_FORMATS, type FlagValues, type GlobalOptions } from './options.js';
 
 /** Runs one command with its flags; made by `run.ts`. */
 export type Invoke = (
@@ -17,6 +16,17 @@ export interface ProgramOptions {
   readonly writeOut: (text: string) => void;
 }
 
+const KUBECONFIG_GROUP = 'Kubeconfig flags:';
+const AFTER_HELP = `
+Examples:
+  kubectl kcp bind https://bind.example.com
+  kubectl kcp bind https://bind.example.com --template cowboys --accept-claims secrets --no-browser
+  kubectl kcp bind https://bind.example.com --template cowboys --dry-run -o yaml
+  kubectl kcp bind unbind cowboys
+
+Other words (kubectl kcp bind apiexport ...) go to kcp's own plugin, kubectl-kcp.
+Exit codes: docs/reference/plugin.md`;
+
 /**
  * The command line. Commands are loaded when they run, so that --help and version start fast.
  *
@@ -24,17 +34,18 @@ export interface ProgramOptions {
  */
 export function createProgram(options: ProgramOptions): Command {
   const program = withGlobals(
-    prepare(new Command('kubectl-kcp-bind'), options)
-      .usage('URL [flags]\n       kubectl kcp bind [command]')
+    prepare(new Command('kubectl kcp bind'), options)
+      .usage('URL [flags]\n       kubectl kcp bind [command] [flags]')
       .description(
-        'Binds the API of a kube-bind provider into this kcp workspace: installs the client where it is\n' +
-          'missing, logs in with a browser, and waits until the API is served. Safe to run again: it finishes\n' +
-          "what an interrupted run began. Other words (`kubectl kcp bind apiexport …`) go to kcp's own plugin.",
+        'Binds the API of a kube-bind provider into this kcp workspace: installs the client where it is ' +
+          'missing, logs in with a browser, and waits until the API is served. Safe to run again: it ' +
+          'finishes what an interrupted run began.',
       )
       .argument('[url]', "the provider's URL, for instance https://bind.example.com")
-      .enablePositionalOptions(),
+      .enablePositionalOptions()
+      .helpCommand(true),
   );
-  program.version(options.version, '--version', 'show the version');
+  program.version(options.version, '--version', 'show the version').addHelpText('after', AFTER_HELP);
   addBindFlags(program);
   program.action(async (url: string | undefined, own: FlagValues) => {
     if (url === undefined) {
@@ -136,20 +147,23 @@ function withGlobals(command: Command): Command {
   command.addOption(new Option('-o, --output <format>', 'output format').choices([...OUTPUT_FORMATS]));
   on(command, '-q, --quiet', 'no progress, only results and errors');
   on(command, '-v, --verbose', 'say more about errors');
-  on(command, '--insecure-skip-tls-verify', "do not verify the server's certificate");
+  const kubectl = (flags: string, description: string): Option =>
+    new Option(flags, description).helpGroup(KUBECONFIG_GROUP);
   return command
-    .option('--kubeconfig <file>', 'kubeconfig to use (default: $KUBECONFIG, ~/.kube/config)')
-    .option('--context <name>', 'context of the kubeconfig')
-    .option('--cluster <name>', 'cluster of the kubeconfig')
-    .option('--user <name>', 'user of the kubeconfig')
-    .option('-s, --server <url>', "URL of the workspace, in place of the kubeconfig's")
-    .option('--workspace <path>', "workspace, in place of the one in the server's URL")
-    .option('--token <token>', "bearer token, in place of the user's credentials")
-    .option('--as <user>', 'act as this user')
-    .option('--as-group <group>', 'act as a member of this group; repeatable', collect)
-    .option('--as-uid <uid>', 'act as the user with this UID')
-    .option('--certificate-authority <file>', "PEM certificates to verify the server's with")
-    .option('--tls-server-name <name>', "name in the server's certificate");
+    .addOption(kubectl('--kubeconfig <file>', 'kubeconfig to use (default: $KUBECONFIG, ~/.kube/config)'))
+    .addOption(kubectl('--context <name>', 'context of the kubeconfig'))
+    .addOption(kubectl('--cluster <name>', 'cluster of the kubeconfig'))
+    .addOption(kubectl('--user <name>', 'user of the kubeconfig'))
+    .addOption(kubectl('-s, --server <url>', "URL of the workspace, in place of the kubeconfig's"))
+    .addOption(kubectl('--workspace <path>', "workspace, in place of the one in the server's URL"))
+    .addOption(kubectl('--token <token>', "bearer token, in place of the user's credentials"))
+    .addOption(kubectl('--as <user>', 'act as this user'))
+    .addOption(kubectl('--as-group <group>', 'act as a member of this group; repeatable').argParser(collect))
+    .addOption(kubectl('--as-uid <uid>', 'act as the user with this UID'))
+    .addOption(kubectl('--certificate-authority <file>', "PEM certificates to verify the server's with"))
+    .addOption(kubectl('--tls-server-name <name>', "name in the server's certificate"))
+    .addOption(kubectl('--insecure-skip-tls-verify', "do not verify the server's certificate"))
+    .addOption(new Option('--no-insecure-skip-tls-verify').hideHelp());
 }
 
 /** A switch that is off unless given; `--x=false` works too. */
@@ -167,7 +181,7 @@ function prepare(command: Command, options: ProgramOptions): Command {
   return command
     .exitOverride()
     .allowExcessArguments(false)
-    .helpCommand(true)
+    .helpCommand(false)
     .configureHelp({ showGlobalOptions: false })
     .configureOutput({ writeOut: options.writeOut, writeErr: () => undefined, outputError: () => undefined });
 }

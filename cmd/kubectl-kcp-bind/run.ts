@@ -6,7 +6,6 @@ import type { Environment } from './environment.js';
 import { renderError } from './error-report.js';
 import { PluginError } from './errors.js';
 import { EXIT_CODES } from './exit-codes.js';
-import { openSession } from './kubeconfig/open-session.js';
 import type { GlobalOptions } from './options.js';
 import { createColors } from './output/colors.js';
 import { formatElapsed } from './output/durations.js';
@@ -84,7 +83,10 @@ async function runCommand(invocation: Invocation): Promise<number> {
     report: createReport(environment, { format: globals.output, quiet: globals.quiet === true, progress }),
     prompt: createPrompt(environment, () => progress.pause()),
     signal: stop.signal,
-    session: () => (session ??= openSession(environment, effects, globals, stop.signal)),
+    session: () =>
+      (session ??= import('./kubeconfig/open-session.js').then(({ openSession }) =>
+        openSession(environment, effects, globals, stop.signal),
+      )),
     limit: (ms) => {
       cancelLimit?.();
       cancelLimit = effects.clock.after(ms, () => end('TIMEOUT', `not done after ${formatElapsed(ms)}`));

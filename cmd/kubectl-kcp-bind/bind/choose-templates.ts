@@ -180,8 +180,9 @@ async function claimsFor(
   }
   const accepted: string[] = [];
   for (const claim of asked) {
-    const selector = claim.selector === undefined || claim.selector === '' ? '' : ` (${claim.selector})`;
-    const question = `Template ${template} asks to read and write ${printable(claimName(claim), 60)}${printable(selector, 200)} of this workspace. Accept? [y/N] `;
+    const selector =
+      claim.selector === undefined || claim.selector === '' ? '' : ` (${printable(claim.selector, 200)})`;
+    const question = `Template ${template} asks to read and write ${printable(claimName(claim), 60)} of this workspace${selector}. Accept? [y/N] `;
     if (isYes(await context.prompt.ask(question, context.signal))) accepted.push(claimName(claim));
   }
   return decideClaims(offer, accepted.length === 0 ? { kind: 'none' } : { kind: 'named', names: accepted });

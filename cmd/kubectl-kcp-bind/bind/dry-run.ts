@@ -72,7 +72,7 @@ export async function showPlan(
   for (const object of planned) {
     objects.push(mode === 'client' ? object : await checkedByServer(context, session, object));
   }
-  if (context.report.objects(objects)) return;
+  if (await context.report.objects(objects)) return;
   if (objects.length === 0) context.report.result('Nothing would be created');
   const suffix = mode === 'server' ? '(server dry run)' : '(dry run)';
   for (const object of objects) context.report.result(`${objectName(object)} created ${suffix}`);

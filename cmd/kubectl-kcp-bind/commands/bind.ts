@@ -57,7 +57,7 @@ async function bindAndWait(parts: Parts, wish: ConnectionWish): Promise<number> 
   const bindings = await bindingsFor(parts, connection, choice);
   const ready: Binding[] = [];
   for (const binding of bindings) ready.push(await waitReady(context, session, binding, client));
-  show(context, { client, connection, bindings: ready });
+  await show(context, { client, connection, bindings: ready });
   context.report.result(nextSteps(ready));
   return EXIT_CODES.ok;
 }
@@ -85,18 +85,22 @@ async function bindOnly(parts: Parts, wish: ConnectionWish): Promise<number> {
   const wanted = templates.map((template) => ({ template, name, claims }));
   const bindings = await ensureBindings(context, session, connection.metadata.name, wanted);
   if (open.login !== undefined) await showLoginPage(context, session, open, options);
-  show(context, { client, connection, bindings });
+  await show(context, { client, connection, bindings });
   context.report.result(
     `Created, not waited for. See how it goes with: kubectl kcp bind status ${connection.metadata.name}`,
   );
   return EXIT_CODES.ok;
 }
 
-function show(
+async function show(
   context: CommandContext,
   made: { client: ApiBinding; connection: Connection; bindings: readonly Binding[] },
-): void {
-  context.report.objects([asObject(made.client), asObject(made.connection), ...made.bindings.map(asObject)]);
+): Promise<void> {
+  await context.report.objects([
+    asObject(made.client),
+    asObject(made.connection),
+    ...made.bindings.map(asObject),
+  ]);
 }
 
 async function connectionWish(

@@ -12,7 +12,7 @@ export async function list(context: CommandContext): Promise<number> {
     listBindings(client, context.signal),
   ]);
   const { report } = context;
-  if (report.objects([...(connections ?? []), ...(bindings ?? [])].map(asObject))) return EXIT_CODES.ok;
+  if (await report.objects([...(connections ?? []), ...(bindings ?? [])].map(asObject))) return EXIT_CODES.ok;
   if (connections === undefined || bindings === undefined) {
     report.result(
       `Workspace ${address.workspace} is not bound to the kube-bind client yet: kubectl kcp bind https://…`,

@@ -30,7 +30,7 @@ export async function login(context: CommandContext, operand: unknown, flags: Fl
     { connection: { ...open.connection, ...statusOf(connection) }, login: open.login },
     { browser: switchFlag(flags, 'browser', true) },
   );
-  if (!context.report.objects([asObject(connected)])) {
+  if (!(await context.report.objects([asObject(connected)]))) {
     context.report.result(`Logged in. See the offers with: kubectl kcp bind templates ${name}`);
   }
   return EXIT_CODES.ok;

@@ -28,7 +28,7 @@ export async function status(context: CommandContext, operand: unknown): Promise
     });
   }
   const standings = [...connections.map(explainConnection), ...bindings.map(explainBinding)];
-  if (!context.report.objects([...connections, ...bindings].map(asObject))) {
+  if (!(await context.report.objects([...connections, ...bindings].map(asObject)))) {
     const parts = [
       ...connections.map((connection) => connectionStatus(connection)),
       ...bindings.map((binding) => bindingStatus(binding)),

@@ -20,7 +20,7 @@ export async function templates(context: CommandContext, operand: unknown): Prom
     });
   }
   // The offers are part of the connections.
-  if (context.report.objects(connections.map(asObject))) return EXIT_CODES.ok;
+  if (await context.report.objects(connections.map(asObject))) return EXIT_CODES.ok;
   const bindings = (await listBindings(client, context.signal)) ?? [];
   const wide = context.report.format === 'wide';
   const rows = connections.flatMap((connection) =>

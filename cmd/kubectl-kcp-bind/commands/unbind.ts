@@ -31,7 +31,7 @@ export async function unbind(context: CommandContext, operand: unknown, flags: F
   const lines = removalLines(plan, connections, options);
   const removals = removalsOf(plan, options);
   if (dryRunFlag(flags) !== 'none') {
-    if (!context.report.objects(removals.map(({ object }) => object))) {
+    if (!(await context.report.objects(removals.map(({ object }) => object)))) {
       context.report.result([...lines, 'Nothing was deleted (dry run)'].join('\n'));
     }
     return EXIT_CODES.ok;
@@ -55,7 +55,7 @@ async function removeAll(
     if (!wait) continue;
     for (const removal of group) await waitGone(context, session, removal, whatHolds);
   }
-  if (context.report.objects(removals.map(({ object }) => object))) return;
+  if (await context.report.objects(removals.map(({ object }) => object))) return;
   for (const { object } of removals) {
     context.report.result(`${object.kind} ${object.metadata.name} ${wait ? 'is gone' : 'is being deleted'}`);
   }

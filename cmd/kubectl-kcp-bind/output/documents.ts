@@ -1,11 +1,6 @@
 import type { KubeObject } from '../../../src/kube/object.js';
 import { stringify as stringifyYaml } from 'yaml';
-
-/** Values of `-o`. */
-export const OUTPUT_FORMATS = ['json', 'yaml', 'name', 'wide'] as const;
-export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
-/** The formats that are data for other programs. */
-export type DataFormat = Exclude<OutputFormat, 'wide'>;
+import type { DataFormat } from '../options.js';
 
 /**
  * Renders objects as data: one object as it is, several as a `List` (json) or as documents (yaml); names as

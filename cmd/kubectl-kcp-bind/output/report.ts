@@ -1,6 +1,6 @@
 import type { KubeObject } from '../../../src/kube/object.js';
 import type { Environment } from '../environment.js';
-import { renderObjects, type OutputFormat } from './documents.js';
+import type { OutputFormat } from '../options.js';
 import type { Progress } from './progress.js';
 
 /**
@@ -17,7 +17,7 @@ export interface Report {
   /** Something that should not be overlooked; standard error, also with `--quiet`. */
   warn(text: string): void;
   /** The objects as data, where `-o json|yaml|name` asks for it. Answers whether it did. */
-  objects(objects: readonly KubeObject[]): boolean;
+  objects(objects: readonly KubeObject[]): Promise<boolean>;
 }
 
 export function createReport(
@@ -44,8 +44,10 @@ export function createReport(
       progress.pause();
       environment.stderr.write(`warning: ${text}\n`);
     },
-    objects: (objects) => {
+    objects: async (objects) => {
       if (!data) return false;
+      // Loaded here, since its YAML library would slow every start down.
+      const { renderObjects } = await import('./documents.js');
       progress.pause();
       environment.stdout.write(renderObjects(objects, format));
       return true;
