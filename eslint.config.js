@@ -5,7 +5,7 @@ import tseslint from 'typescript-eslint';
 /** Which folders of src each folder may import, itself aside. The architecture document explains the order. */
 const LAYERS = {
   api: [],
-  config: ['api', 'kube', 'syncer/protocol'],
+  config: ['api', 'kube', 'telemetry', 'syncer/protocol'],
   telemetry: ['api'],
   kube: ['api', 'telemetry'],
   'vw-client': ['api', 'kube', 'telemetry'],

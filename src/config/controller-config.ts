@@ -3,6 +3,7 @@ import { isIP } from 'node:net';
 
 import type { DialPolicy } from '../kube/dialler/policy.js';
 import type { SyncerOptions } from '../syncer/protocol/assignment.js';
+import type { LogLevel } from '../telemetry/logger.js';
 import { CLIENT_EXPORT } from '../api/group.js';
 import { collect, parseDuration, parseWhole } from './durations.js';
 
@@ -32,7 +33,7 @@ export interface ControllerConfig {
   readonly loginLifetimeMs: number;
   readonly drainMs: number;
   readonly syncer: SyncerOptions;
-  readonly logLevel: string;
+  readonly logLevel: LogLevel;
 }
 
 /** Defaults of the durations that tests shorten; one test checks them against the documents. */
@@ -96,7 +97,7 @@ interface Flags {
   reportInterval: number;
   loginLifetime: number;
   drain: number;
-  logLevel: string;
+  logLevel: LogLevel;
 }
 
 function option(flags: string, description: string): Option {

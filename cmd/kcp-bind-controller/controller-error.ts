@@ -1,0 +1,17 @@
+/** Why the controller cannot start or go on. The message says what to do. */
+export type ControllerErrorCode =
+  | 'CLIENT_EXPORT_MISSING'
+  | 'CLIENT_WORKSPACE_FORBIDDEN'
+  | 'KUBECONFIG_WITHOUT_WORKSPACE'
+  | 'FILE_UNREADABLE'
+  | 'LEASE_LOST';
+
+export class ControllerError extends Error {
+  override readonly name = 'ControllerError';
+  readonly code: ControllerErrorCode;
+
+  constructor(message: string, code: ControllerErrorCode, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}
