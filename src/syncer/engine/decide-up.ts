@@ -28,10 +28,15 @@ export interface UpInput {
   readonly now: number;
 }
 
-/** What is known about the place of the copy. `live`: read from the server for this decision, not from a cache. */
+/**
+ * What is known about the place of the copy.
+ * - `live`: read from the server for this decision, with all managedFields
+ * - `watched`: as a cache has it that sees everything at that place
+ * - `partial`: as a cache has it that sees copies with our label only: what it does not show may still be there
+ */
 export interface CopyView {
   readonly object: KubeObject | undefined;
-  readonly live: boolean;
+  readonly source: 'live' | 'watched' | 'partial';
 }
 
 /**
@@ -90,7 +95,7 @@ export function decideUp(input: UpInput): UpDecision {
   const { consumer, context } = input;
   const leaving = consumer.metadata.deletionTimestamp !== undefined || context.policies.draining;
   if (isPaused(consumer, context.policies)) return { kind: 'paused' };
-  const place = placeOfCopy(consumer, context);
+  const place = placeOfCopy(consumer.metadata, context);
   if (leaving) return decideLeaving(input, place.target);
   if (place.guessed) return { kind: 'waitNamespace', namespace: consumer.metadata.namespace ?? '' };
   return decideLiving(input, place.target);
@@ -101,13 +106,13 @@ export function decideUp(input: UpInput): UpDecision {
  * where it would be by convention: good for looking and for taking away what is proven ours, never for making.
  */
 export function placeOfCopy(
-  consumer: KubeObject,
+  consumer: ObjectName,
   { rule, namespaces }: Pick<SyncContext, 'rule' | 'namespaces'>,
 ): { readonly target: ObjectName; readonly guessed: boolean } {
-  const key = toProviderKey(rule, namespaces, consumer.metadata);
+  const key = toProviderKey(rule, namespaces, consumer);
   if (key.kind === 'mapped') return { target: key.target, guessed: false };
   const namespace = conventionalNamespace(rule, key.namespace);
-  return { target: { namespace, name: consumer.metadata.name }, guessed: true };
+  return { target: { namespace, name: consumer.name }, guessed: true };
 }
 
 /** The consumer's object, or the whole binding, is on its way out. */
@@ -118,9 +123,9 @@ function decideLeaving(
   const held = hasSyncerFinalizer(consumer);
   const letGo: UpDecision = held ? { kind: 'removeFinalizer', patch: removeFinalizer(consumer) } : NONE;
   const { object } = copy;
-  if (object === undefined) return copy.live || !held ? letGo : { kind: 'readCopy', target };
+  if (object === undefined) return copy.source === 'live' || !held ? letGo : { kind: 'readCopy', target };
   const owner = classifyCopy(object, { uid: consumer.metadata.uid ?? '' }, context.marks);
-  if (owner.kind !== 'ours') return copy.live || !held ? letGo : { kind: 'readCopy', target };
+  if (owner.kind !== 'ours') return copy.source === 'live' || !held ? letGo : { kind: 'readCopy', target };
   if (deletionPolicyOf(consumer, context.policies) === 'Orphan')
     return { kind: 'orphanCopy', target, patch: stripMarks(object) };
   if (object.metadata.deletionTimestamp !== undefined) return { kind: 'waitGone', target };
@@ -132,7 +137,7 @@ function decideLiving(input: UpInput, target: ObjectName): UpDecision {
   const { object } = copy;
   if (object === undefined) {
     if (!hasSyncerFinalizer(consumer)) return { kind: 'addFinalizer', patch: addFinalizer(consumer) };
-    if (!copy.live) return { kind: 'readCopy', target };
+    if (copy.source === 'partial') return { kind: 'readCopy', target };
     const desired = desiredFor(input, target);
     const pause = memory.sent === desired.hash ? contestPause(memory, now) : 0;
     if (pause > 0) return { kind: 'contested', retryInMs: pause, deviations: [] };
@@ -141,7 +146,7 @@ function decideLiving(input: UpInput, target: ObjectName): UpDecision {
   const owner = classifyCopy(object, { uid: consumer.metadata.uid ?? '' }, context.marks);
   if (owner.kind !== 'ours') {
     // A cache may show what was there before: whose object it is, is decided on the live one only.
-    if (!copy.live) return { kind: 'readCopy', target };
+    if (copy.source !== 'live') return { kind: 'readCopy', target };
     if (!mayTakeOver(owner, context)) return conflictOf(owner, target, context);
     if (object.metadata.deletionTimestamp !== undefined) return { kind: 'waitGone', target };
     if (!hasSyncerFinalizer(consumer)) return { kind: 'addFinalizer', patch: addFinalizer(consumer) };
@@ -211,7 +216,8 @@ function takeOver(input: UpInput, copy: KubeObject, target: ObjectName): UpDecis
 function desiredFor({ consumer, context, memory }: UpInput, target: ObjectName): DesiredCopy {
   const whole = desiredCopy(consumer, target, context.marks);
   if (memory.unsent?.hash !== whole.hash) return whole;
-  return desiredCopy(consumer, target, context.marks, memory.unsent.paths);
+  const narrowed = desiredCopy(consumer, target, context.marks, memory.unsent.paths);
+  return { ...narrowed, wholeHash: whole.hash };
 }
 
 function contestPause(memory: ObjectMemory, now: number): number {

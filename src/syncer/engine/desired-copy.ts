@@ -30,6 +30,8 @@ export interface DesiredCopy {
   readonly object: KubeObject;
   /** Value of the desired-hash annotation in it. */
   readonly hash: string;
+  /** Its value if no field were left out. */
+  readonly wholeHash: string;
 }
 
 /** Top-level fields that are never sent: identity is mapped, and the status belongs to the provider. */
@@ -75,7 +77,11 @@ export function desiredCopy(
   };
   const hash = jsonDigest(object);
   const marked = { ...annotations, [DESIRED_HASH_ANNOTATION]: hash };
-  return { object: { ...object, metadata: { ...object.metadata, annotations: marked } }, hash };
+  return {
+    object: { ...object, metadata: { ...object.metadata, annotations: marked } },
+    hash,
+    wholeHash: hash,
+  };
 }
 
 /** The fields of an object that the consumer decides. */

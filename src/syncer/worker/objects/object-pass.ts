@@ -1,0 +1,275 @@
+import type { ObjectKeyText } from '../../../kube/cache/object-key.js';
+import type { Clock } from '../../../kube/clock.js';
+import type { KubeObject, ObjectName } from '../../../kube/object.js';
+import { decideUp, placeOfCopy } from '../../engine/decide-up.js';
+import type { UpDecision } from '../../engine/decide-up.js';
+import { corrected } from '../../engine/contest.js';
+import type { GuardedPatch } from '../../engine/consumer-patch.js';
+import { hasSyncerFinalizer, removeFinalizer } from '../../engine/consumer-patch.js';
+import { describeFields } from '../../engine/judge-answer.js';
+import type { SyncContext } from '../../engine/sync-context.js';
+import { describeName } from '../../engine/sync-context.js';
+import { contestedTrouble } from './copy-writer.js';
+import type { CopyWriter } from './copy-writer.js';
+import { ObjectFailure } from './object-failure.js';
+import type { Trouble } from './object-failure.js';
+import type { ObjectRecord } from './object-records.js';
+import type { ObjectTeller } from './object-teller.js';
+import { consumerFailure, namespaceFailure, providerFailure } from './object-trouble.js';
+import { ObjectView } from './object-view.js';
+import type { Servers } from './object-view.js';
+import { GateClosedError } from './side-gate.js';
+import { passStatusDown } from './status-pass.js';
+
+/** What one pass over an object has come to. */
+export type PassOutcome =
+  | { readonly kind: 'settled' }
+  /** Something has to happen on a server first, which the watches will show, or a time has to come. */
+  | { readonly kind: 'waiting'; readonly retryInMs?: number; readonly trouble?: Trouble }
+  /** The consumer's object is not there: what becomes of its copy is another matter. */
+  | { readonly kind: 'absent' };
+
+export interface ObjectPassOptions {
+  readonly clock: Clock;
+  readonly servers: Servers;
+  readonly writer: CopyWriter;
+  readonly context: () => SyncContext;
+  /** While draining: let go although the provider does not answer. */
+  readonly force: () => boolean;
+  readonly hasStatus: boolean;
+  /** What the provider's namespaces do not say yet, they may say after their first list. */
+  readonly namespacesKnown: () => boolean;
+  readonly ensureNamespace: (consumerNamespace: string) => Promise<void>;
+  readonly teller: ObjectTeller;
+}
+
+/** A step may lead to another one; more of them than this in one pass would be a loop. */
+const MAX_STEPS = 16;
+/** What events should wake is looked at this often anyway; a look costs no request. */
+const SAFETY_MS = 60_000;
+
+const SETTLED: PassOutcome = { kind: 'settled' };
+const WAITING: PassOutcome = { kind: 'waiting', retryInMs: SAFETY_MS };
+
+/** A step that is made by a request to the provider. */
+type ProviderStep = Extract<
+  UpDecision,
+  { kind: 'readCopy' | 'createCopy' | 'updateCopy' | 'deleteCopy' | 'orphanCopy' }
+>;
+const PROVIDER_STEPS: ReadonlySet<UpDecision['kind']> = new Set<ProviderStep['kind']>([
+  'readCopy',
+  'createCopy',
+  'updateCopy',
+  'deleteCopy',
+  'orphanCopy',
+]);
+
+function isProviderStep(decision: UpDecision): decision is ProviderStep {
+  return PROVIDER_STEPS.has(decision.kind);
+}
+
+type WriteStep = Extract<UpDecision, { kind: 'createCopy' | 'updateCopy' }>;
+
+/** What a pass is about. */
+interface Subject {
+  readonly view: ObjectView;
+  readonly record: ObjectRecord;
+}
+
+/** Brings one consumer object and its copy into line, step by step, from what is known about both. */
+export class ObjectPass {
+  readonly #options: ObjectPassOptions;
+
+  constructor(options: ObjectPassOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Rejects with ObjectFailure, GateClosedError, or what the clients reject with.
+   *
+   * @param held the copy was refused a short while ago: only the status is looked after
+   */
+  async run(key: ObjectKeyText, record: ObjectRecord, held: boolean): Promise<PassOutcome> {
+    const { servers, context, hasStatus } = this.#options;
+    const subject: Subject = { view: new ObjectView(servers, key), record };
+    let outcome: PassOutcome | undefined;
+    let failure: unknown;
+    try {
+      outcome = held && subject.view.consumer !== undefined ? WAITING : await this.#up(subject);
+    } catch (error) {
+      failure = error;
+    }
+    try {
+      // The status comes down whatever holds up the other direction.
+      if (outcome?.kind !== 'absent')
+        await passStatusDown(subject.view, record, { servers, context: context(), hasStatus });
+    } catch (error) {
+      if (outcome !== undefined) throw error;
+    }
+    if (outcome === undefined) throw failure;
+    return outcome;
+  }
+
+  async #up(subject: Subject): Promise<PassOutcome> {
+    const { view, record } = subject;
+    for (let step = 0; step < MAX_STEPS; step++) {
+      const { consumer } = view;
+      if (consumer === undefined) return { kind: 'absent' };
+      record.missingSince = undefined;
+      const context = this.#options.context();
+      const place = placeOfCopy(view.name, context);
+      if (place.guessed && !this.#options.namespacesKnown() && !this.#options.force()) return WAITING;
+      const decision = decideUp({
+        consumer,
+        copy: view.copy(place.target),
+        context,
+        memory: record.memory,
+        now: this.#options.clock.now(),
+      });
+      const outcome = await this.#act(decision, consumer, subject);
+      if (outcome !== undefined) return outcome;
+    }
+    return WAITING;
+  }
+
+  /** Makes one step; the outcome when nothing more can be done now. */
+  async #act(decision: UpDecision, consumer: KubeObject, subject: Subject): Promise<PassOutcome | undefined> {
+    switch (decision.kind) {
+      case 'none':
+      case 'paused':
+        return SETTLED;
+      case 'waitNamespace':
+        return this.#askForNamespace(decision.namespace);
+      case 'waitGone':
+        return this.#options.force() ? this.#letGo(consumer, subject) : WAITING;
+      case 'conflict':
+        throw new ObjectFailure({ reason: 'Conflict', message: decision.message });
+      case 'contested': {
+        const trouble = contestedTrouble(describeFields(decision.deviations));
+        return { kind: 'waiting', retryInMs: decision.retryInMs, trouble };
+      }
+      case 'addFinalizer':
+      case 'removeFinalizer':
+        await this.#patchConsumer(decision.patch, subject);
+        return undefined;
+    }
+  }
+
+  async #onProvider(
+    step: ProviderStep,
+    consumer: KubeObject,
+    subject: Subject,
+  ): Promise<PassOutcome | undefined> {
+    const { target } = step;
+    try {
+      switch (step.kind) {
+        case 'readCopy':
+          await subject.view.readCopy(target);
+          break;
+        case 'createCopy':
+        case 'updateCopy':
+          await this.#writeCopy(step, consumer, subject);
+          break;
+        case 'deleteCopy':
+          await this.#deleteCopy(target, step.uid, subject);
+          break;
+        case 'orphanCopy':
+          await subject.view.writeCopy(target, () =>
+            this.#options.servers.provider.calls.patch(target, step.patch),
+          );
+          this.#options.teller.tell(subject.record, consumer, 'Normal', orphaned(target));
+          break;
+      }
+      return undefined;
+    } catch (error) {
+      if (await subject.view.rereadCopy(error, target)) return undefined;
+      if (this.#options.force()) return this.#letGo(consumer, subject);
+      if (error instanceof GateClosedError) throw error;
+      const kind = this.#options.servers.provider.side.classify(error, target);
+      const failure = providerFailure(kind, error, target);
+      if (failure instanceof ObjectFailure) this.#countAttempt(subject.record);
+      throw failure;
+    }
+  }
+
+  async #writeCopy(step: WriteStep, consumer: KubeObject, { view, record }: Subject): Promise<void> {
+    const { clock, writer, teller } = this.#options;
+    const { target, desired } = step;
+    const write = {
+      target,
+      desired,
+      memory: record.memory,
+      consumerGeneration: consumer.metadata.generation ?? 0,
+      repeated: step.kind === 'updateCopy' ? step.cause === 'drift' : record.memory.sent === desired.hash,
+      now: clock.now(),
+    };
+    const copy = await view.writeCopy(target, async () => {
+      const result = await (step.kind === 'createCopy' ? writer.create(write) : writer.update(write, step));
+      record.memory = result.memory;
+      record.notice = result.notice;
+      return result.copy;
+    });
+    if (copy === undefined) {
+      // Fields have to be left out, or the place was taken: the next decision needs the truth.
+      await view.readCopy(target);
+      return;
+    }
+    if (record.notice !== undefined) teller.tell(record, consumer, 'Warning', record.notice);
+    if (step.kind === 'updateCopy' && step.cause === 'takeover')
+      teller.tell(record, consumer, 'Normal', adopted(target, step.kept));
+  }
+
+  async #deleteCopy(target: ObjectName, uid: string, { view }: Subject): Promise<void> {
+    const terminating = await view.writeCopy(target, async () => {
+      const answer = await this.#options.servers.provider.calls.delete(target, uid);
+      return answer?.metadata.deletionTimestamp === undefined ? undefined : answer;
+    });
+    // Gone at once, or so the server says: seen to be gone is what counts.
+    if (terminating === undefined) await view.readCopy(target);
+  }
+
+  async #patchConsumer(patch: GuardedPatch, { view }: Subject): Promise<void> {
+    const { calls, side } = this.#options.servers.consumer;
+    try {
+      await view.writeConsumer(() => calls.patch(view.name, patch));
+    } catch (error) {
+      if (await view.rereadConsumer(error)) return;
+      if (error instanceof GateClosedError) throw error;
+      throw consumerFailure(side.classify(error, view.name), error);
+    }
+  }
+
+  /** The forced end of a drain: the consumer's object gets free, the copy stays where it is. */
+  async #letGo(consumer: KubeObject, subject: Subject): Promise<PassOutcome> {
+    if (hasSyncerFinalizer(consumer)) await this.#patchConsumer(removeFinalizer(consumer), subject);
+    return SETTLED;
+  }
+
+  async #askForNamespace(consumerNamespace: string): Promise<PassOutcome> {
+    try {
+      await this.#options.ensureNamespace(consumerNamespace);
+    } catch (error) {
+      throw namespaceFailure(error, consumerNamespace);
+    }
+    return WAITING;
+  }
+
+  /** A correction that is refused must not be tried without end either. */
+  #countAttempt(record: ObjectRecord): void {
+    const { memory } = record;
+    if (memory.contest === undefined) return;
+    record.memory = { ...memory, contest: corrected(memory.contest, this.#options.clock.now()) };
+  }
+}
+
+function orphaned(target: ObjectName): { reason: string; message: string } {
+  const message = `The provider's copy ${describeName(target)} stays there as an object of its own.`;
+  return { reason: 'Orphaned', message };
+}
+
+function adopted(target: ObjectName, kept: readonly string[]): { reason: string; message: string } {
+  const fields =
+    kept.length === 0 ? '' : ` Fields that this object does not say were kept: ${kept.join(', ')}.`;
+  const message = `The provider's object ${describeName(target)} is now this object's copy.${fields}`;
+  return { reason: 'Adopted', message };
+}

@@ -1,0 +1,76 @@
+import { EMPTY_MEMORY } from '../../engine/object-memory.js';
+import type { ObjectMemory } from '../../engine/object-memory.js';
+import type { Trouble } from './object-failure.js';
+
+/** What the process knows about one consumer object beside both servers' caches. */
+export interface ObjectRecord {
+  memory: ObjectMemory;
+  /** Something is still to be done, or to come. */
+  pending: boolean;
+  /** The last attempt failed for this reason. */
+  failing: Trouble | undefined;
+  /** It is in sync as far as the provider lets it: what is not as the user wrote it. */
+  notice: Trouble | undefined;
+  /** What the last event said, so that it is not said again. */
+  told: string | undefined;
+  /** Since when the consumer's object has been missing, milliseconds since the epoch. */
+  missingSince: number | undefined;
+  /** The copy was refused: no write is tried before this time, milliseconds since the epoch. */
+  heldUntil: number;
+}
+
+/** Counts over all records, kept up to date with each change. */
+export interface RecordFigures {
+  readonly pending: number;
+  readonly failing: number;
+}
+
+/** Records by the consumer object's key. */
+export class ObjectRecords<K extends string> {
+  readonly #records = new Map<K, ObjectRecord>();
+
+  /** The record, made when there is none. */
+  of(key: K): ObjectRecord {
+    const known = this.#records.get(key);
+    if (known !== undefined) return known;
+    const record: ObjectRecord = {
+      memory: EMPTY_MEMORY,
+      pending: true,
+      failing: undefined,
+      notice: undefined,
+      told: undefined,
+      missingSince: undefined,
+      heldUntil: 0,
+    };
+    this.#records.set(key, record);
+    return record;
+  }
+
+  get(key: K): ObjectRecord | undefined {
+    return this.#records.get(key);
+  }
+
+  delete(key: K): void {
+    this.#records.delete(key);
+  }
+
+  figures(): RecordFigures {
+    let pending = 0;
+    let failing = 0;
+    for (const record of this.#records.values()) {
+      if (record.failing !== undefined) failing += 1;
+      else if (record.pending) pending += 1;
+    }
+    return { pending, failing };
+  }
+
+  /** The trouble to show where several objects have some: failures before notices. */
+  exampleTrouble(): { readonly trouble: Trouble; readonly notice: boolean } | undefined {
+    let notice: Trouble | undefined;
+    for (const record of this.#records.values()) {
+      if (record.failing !== undefined) return { trouble: record.failing, notice: false };
+      notice ??= record.notice;
+    }
+    return notice && { trouble: notice, notice: true };
+  }
+}
