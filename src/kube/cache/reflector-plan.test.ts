@@ -73,6 +73,9 @@ describe('planNext', () => {
   it.each([
     ['throttling', refusal(429)],
     ['a gateway', refusal(503)],
+    ['credentials', refusal(401)],
+    ['rights', refusal(403)],
+    ['what is not served', refusal(404)],
     ['the network', new TransportError('x', 'connect')],
   ])('does not blame the version for %s', (_, error) => {
     let state = watching;

@@ -117,11 +117,15 @@ function relistCause(error: unknown, stuck: boolean): RelistCause | undefined {
   return stuck ? 'stuck' : undefined;
 }
 
+/** Answers that a server gives to a version it cannot serve, "too large" for instance; 410 aside. */
+const VERSION_REFUSALS: readonly number[] = [400, 422, 500, 504];
+
 /**
- * A server that was restored from a backup refuses the version for ever (too large), and says so in several
- * ways. Throttling and a server that is away are no such sign.
+ * A server that was restored from a backup refuses the version for ever, and says so in several ways.
+ * Throttling, missing rights, a resource that is not served and a server that is away are no such sign.
  */
 function blamesVersion(error: unknown): boolean {
-  if (error instanceof ProtocolError) return true;
-  return error instanceof ApiError && ![429, 502, 503].includes(error.status);
+  return (
+    error instanceof ProtocolError || (error instanceof ApiError && VERSION_REFUSALS.includes(error.status))
+  );
 }
