@@ -134,6 +134,7 @@ export class ObjectPass {
 
   /** Makes one step; the outcome when nothing more can be done now. */
   async #act(decision: UpDecision, consumer: KubeObject, subject: Subject): Promise<PassOutcome | undefined> {
+    if (isProviderStep(decision)) return this.#onProvider(decision, consumer, subject);
     switch (decision.kind) {
       case 'none':
       case 'paused':
