@@ -99,17 +99,21 @@ suite('conversion', () => {
     expect(names).toEqual({ plural: 'widgets', kind: 'Widget', singular: 'widget', listKind: 'WidgetList' });
   });
 
-  it.each([
-    ['preserves unknown fields', { 'x-kubernetes-preserve-unknown-fields': true }],
-    ['is nullable', { nullable: true }],
-  ])('drops an atomic map type on a node that %s, and says so', (_, extra) => {
-    const node = { type: 'object', 'x-kubernetes-map-type': 'atomic', ...extra };
-    const { spec, notes } = converted(single({ type: 'object', properties: { spec: node } }));
-    expect(spec.versions[0]?.schema).toEqual({
-      type: 'object',
-      properties: { spec: { type: 'object', ...extra } },
-    });
+  it('drops an atomic map type on a node that preserves unknown fields, and says so', () => {
+    const node = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
+    const { spec, notes } = converted(
+      single({ type: 'object', properties: { spec: { ...node, 'x-kubernetes-map-type': 'atomic' } } }),
+    );
+    expect(spec.versions[0]?.schema).toEqual({ type: 'object', properties: { spec: node } });
     expect(notes).toEqual([expect.stringContaining('spec.versions[v1].schema.properties.spec')]);
+  });
+
+  it('keeps an atomic map type on a nullable node', () => {
+    const schema = {
+      type: 'object',
+      properties: { spec: { nullable: true, 'x-kubernetes-map-type': 'atomic' } },
+    };
+    expect(converted(single(schema)).spec.versions[0]?.schema).toEqual(schema);
   });
 
   it('keeps an atomic map type elsewhere without a note', () => {

@@ -32,7 +32,7 @@ function adaptNode(node: JsonObject, path: string, depth: number, options: Adapt
   if (cannotServeAtomicMap(node)) {
     delete adapted['x-kubernetes-map-type'];
     options.note(
-      `${path}: x-kubernetes-map-type atomic was left out, since kcp cannot serve it on a node that is nullable or preserves unknown fields`,
+      `${path}: x-kubernetes-map-type atomic was left out, since kcp cannot serve it on a node that preserves unknown fields`,
     );
   }
   const inner = (value: JsonValue, at: string): JsonValue =>
@@ -52,12 +52,12 @@ function adaptNode(node: JsonObject, path: string, depth: number, options: Adapt
 }
 
 /**
- * kcp v0.28 turns each served schema into an OpenAPI v2 one, in which such nodes lose their type; an atomic map
- * type then counts as an unknown list strategy, and the whole export's virtual workspace answers 404.
+ * kcp v0.28 turns each served schema into an OpenAPI v2 one, in which a node that preserves unknown fields loses its
+ * type; an atomic map type then counts as an unknown list strategy, and the whole export's virtual workspace answers
+ * 404. Nullable nodes keep their type there.
  */
 function cannotServeAtomicMap(node: JsonObject): boolean {
-  if (node['x-kubernetes-map-type'] !== 'atomic') return false;
-  return node['x-kubernetes-preserve-unknown-fields'] === true || node['nullable'] === true;
+  return node['x-kubernetes-map-type'] === 'atomic' && node['x-kubernetes-preserve-unknown-fields'] === true;
 }
 
 function mapEntries(
