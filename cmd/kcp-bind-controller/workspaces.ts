@@ -1,0 +1,29 @@
+import type { KubeClient } from '../../src/kube/client.js';
+import { fencedClient } from '../../src/reconcilers/leader/fence.js';
+import { openVirtualWorkspace } from '../../src/vw-client/open.js';
+import type { VirtualWorkspace } from '../../src/vw-client/virtual-workspace.js';
+import type { Shared } from './shared.js';
+
+/** The client export's virtual workspace; `writes` decides whether its clients may write. */
+export function openWorkspaces(
+  shared: Shared,
+  clientWorkspace: KubeClient,
+  signal: AbortSignal,
+  mayWrite?: () => boolean,
+): VirtualWorkspace {
+  const { servers, clock, log, config } = shared;
+  return openVirtualWorkspace({
+    clientWorkspace,
+    exportName: config.clientExport,
+    connect: (url) => {
+      const client = servers.connect(servers.credentialsFor(url));
+      return mayWrite ? fencedClient(client, mayWrite) : client;
+    },
+    urlMap: servers.urlMap,
+    clock,
+    random: Math.random,
+    signal,
+    limits: { silenceMs: config.syncer.watchSilenceMs },
+    onEvent: (event) => log.debug({ component: 'vw-client', event }, 'virtual workspace'),
+  });
+}
