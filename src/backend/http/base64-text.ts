@@ -6,7 +6,11 @@ const MAX_ENCODED = 1024 * 1024;
  */
 export function decodeBase64Text(encoded: string): string | undefined {
   if (encoded.length > MAX_ENCODED) return undefined;
-  const standard = encoded.replace(/[\r\n]+$/, '').replaceAll(' ', '+').replaceAll('-', '+').replaceAll('_', '/');
+  const standard = encoded
+    .replace(/[\r\n]+$/, '')
+    .replaceAll(' ', '+')
+    .replaceAll('-', '+')
+    .replaceAll('_', '/');
   const digits = standard.replace(/={1,2}$/, '');
   if (digits === '' || !/^[A-Za-z0-9+/]+$/.test(digits) || digits.length % 4 === 1) return undefined;
   // Padding, where there is some, must be the right one.
