@@ -1,19 +1,14 @@
 import { Worker } from 'node:worker_threads';
 import type { Readable } from 'node:stream';
 import type { Logger, LogLevel } from '../../telemetry/logger.js';
-import type { SyncerOptions } from '../protocol/assignment.js';
+import type { WorkerData } from '../protocol/worker-data.js';
 import type { SpawnWorker, WorkerExit } from './worker-handle.js';
-
-/** What a worker's thread gets when it starts; everything else comes in messages. */
-export interface WorkerData {
-  readonly worker: number;
-  readonly options: SyncerOptions;
-  readonly logLevel: LogLevel;
-}
 
 export interface ThreadSettings {
   /** The worker's bundle, or a file that loads its source. */
   readonly url: URL;
+  /** This program's version: providers see it. */
+  readonly version: string;
   readonly logLevel: LogLevel;
   readonly log: Logger;
   /** For a file that needs a loader; none in production. */
@@ -26,7 +21,8 @@ const OUTPUT_BUDGET = 64 * 1024;
 /** Gives the way to start real threads: without environment, with a bounded heap, with their output in our log. */
 export function spawnThreads(settings: ThreadSettings): SpawnWorker {
   return ({ worker: number, options, limits }) => {
-    const workerData: WorkerData = { worker: number, options, logLevel: settings.logLevel };
+    const { version, logLevel } = settings;
+    const workerData: WorkerData = { worker: number, options, version, logLevel };
     const thread = new Worker(settings.url, {
       env: {},
       workerData,

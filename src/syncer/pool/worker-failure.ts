@@ -1,5 +1,5 @@
+import { EXIT_UNCAUGHT_ERROR, EXIT_UNHANDLED_REJECTION } from '../protocol/exit-codes.js';
 import type { WorkerExit, WorkerLimits } from './worker-handle.js';
-import { EXIT_UNCAUGHT_ERROR, EXIT_UNHANDLED_REJECTION } from './worker-handle.js';
 
 /** Why a worker's thread is gone although bindings need it. */
 export type WorkerFailure =

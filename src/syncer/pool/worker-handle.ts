@@ -25,10 +25,6 @@ export const DEFAULT_WORKER_LIMITS: WorkerLimits = {
   messagesPerSecond: 200,
 };
 
-/** Exit codes by which a worker says why it ends. */
-export const EXIT_UNHANDLED_REJECTION = 70;
-export const EXIT_UNCAUGHT_ERROR = 71;
-
 /** How a thread ended. */
 export interface WorkerExit {
   readonly code: number;

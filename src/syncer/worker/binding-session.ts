@@ -8,7 +8,7 @@ import type { BindingAssignment, SyncerOptions } from '../protocol/assignment.js
 import { ConsumerError, consumerProblem } from './consumer-problem.js';
 import { Heartbeats } from './heartbeats.js';
 import { leave } from './leave.js';
-import type { ObjectSync } from './object-sync.js';
+import type { ObjectSync, ObjectSyncOutput } from './object-sync.js';
 import { Preparation, type Prepared } from './preparation.js';
 import { ProviderChangedError, providerChanged, type ProviderLink } from './provider-link.js';
 import { providerProblem, type Retry } from './provider-problem.js';
@@ -28,7 +28,7 @@ export interface SessionSettings {
   readonly openObjectSync: (
     assignment: BindingAssignment & { readonly consumer: NonNullable<BindingAssignment['consumer']> },
     link: ProviderLink,
-    output: SessionOutput,
+    output: ObjectSyncOutput,
   ) => ObjectSync;
 }
 
@@ -38,6 +38,9 @@ const LOOK_MS = 20_000;
 const SLOW_MS = 30_000;
 /** Who releases by force does not wait longer than this for one answer. */
 const FORCED_MS = 5000;
+
+/** Figures are counted when something says that they changed, and now and then anyway. */
+const MAX_QUIET_TICKS = 10;
 
 /** Starts the work on a binding. */
 export function openBindingSession(
@@ -74,6 +77,8 @@ class BindingSession implements Session {
   #syncProblem: ConditionState | undefined;
   #left = false;
   #remaining: readonly string[] = [];
+  /** Looks at the figures since the last report, or enough of them to look now. */
+  #quietTicks = 0;
   #cancelTick: () => void = () => undefined;
 
   constructor(settings: SessionSettings, assignment: BindingAssignment, output: SessionOutput) {
@@ -181,7 +186,10 @@ class BindingSession implements Session {
   ): Promise<void> {
     const { consumer } = assignment;
     if (consumer === undefined) return;
-    this.#objects ??= this.#settings.openObjectSync({ ...assignment, consumer }, link, this.#output);
+    this.#objects ??= this.#settings.openObjectSync({ ...assignment, consumer }, link, {
+      ...this.#output,
+      changed: () => (this.#quietTicks = MAX_QUIET_TICKS),
+    });
     await this.#objects.reconcile(assignment, this.#preparation.last, options);
   }
 
@@ -290,12 +298,14 @@ class BindingSession implements Session {
   /** Figures of objects move between passes. */
   #tick(): void {
     if (this.#closed.signal.aborted) return;
-    if (this.#objects !== undefined) this.#publish();
+    this.#quietTicks += 1;
+    if (this.#objects !== undefined && this.#quietTicks >= MAX_QUIET_TICKS) this.#publish();
     const { clock, options } = this.#settings;
     this.#cancelTick = clock.after(options.reportIntervalMs, () => this.#tick());
   }
 
   #publish(prepared = this.#preparation.last): void {
+    this.#quietTicks = 0;
     const assignment = this.#workedOn;
     if (assignment === undefined || this.#closed.signal.aborted) return;
     this.#reporter.publish(

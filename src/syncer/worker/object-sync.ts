@@ -31,6 +31,9 @@ export interface ObjectSync {
   close(): Promise<void>;
 }
 
+/** `changed`: figures may have moved. */
+export type ObjectSyncOutput = SessionOutput & { readonly changed: () => void };
+
 export interface ObjectSyncSettings {
   readonly options: SyncerOptions;
   readonly clock: Clock;
@@ -39,7 +42,7 @@ export interface ObjectSyncSettings {
   readonly openResourceSync: (
     target: SyncTarget,
     places: SyncPlaces,
-    context: { readonly policy: SyncPolicy; readonly signal: AbortSignal; readonly output: SessionOutput },
+    context: { readonly policy: SyncPolicy; readonly signal: AbortSignal; readonly output: ObjectSyncOutput },
   ) => ResourceSync;
 }
 
@@ -48,7 +51,7 @@ export function openObjectSync(
   settings: ObjectSyncSettings,
   assignment: BindingAssignment & { readonly consumer: NonNullable<BindingAssignment['consumer']> },
   link: ProviderLink,
-  output: SessionOutput,
+  output: ObjectSyncOutput,
 ): ObjectSync {
   const { options, clock, random } = settings;
   const closed = new AbortController();

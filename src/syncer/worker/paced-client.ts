@@ -1,14 +1,17 @@
 import type { KubeClient } from '../../kube/client.js';
-import type { TokenBucket } from '../../kube/transport/token-bucket.js';
 
 /**
- * A client whose requests take turns with those of other clients on one bucket: the bindings of a worker share
- * what they may ask of one server. `lifetime` ends the waiting of requests that have no signal of their own.
+ * A client whose requests and watches wait for their turn before they are made: the bindings of a worker share what
+ * they may ask of one server.
  */
-export function pacedClient(client: KubeClient, bucket: TokenBucket, lifetime: AbortSignal): KubeClient {
-  const turn = (signal: AbortSignal | undefined): Promise<void> => bucket.take(signal ?? lifetime);
+export function pacedClient(
+  client: KubeClient,
+  turn: (signal: AbortSignal | undefined) => Promise<void>,
+): KubeClient {
   return {
-    baseUrl: client.baseUrl,
+    get baseUrl() {
+      return client.baseUrl;
+    },
     get: async (gvr, target, options) => {
       await turn(options?.signal);
       return client.get(gvr, target, options);
@@ -41,7 +44,7 @@ export function pacedClient(client: KubeClient, bucket: TokenBucket, lifetime: A
       await turn(args[3]?.signal);
       return client.raw(...args);
     },
-    at: (path) => pacedClient(client.at(path), bucket, lifetime),
+    at: (path) => pacedClient(client.at(path), turn),
     close: () => client.close(),
   };
 }

@@ -68,7 +68,7 @@ function bounded<T extends string>(
 ): Partial<Record<T, ConditionState>> {
   const result: Partial<Record<string, ConditionState>> = {};
   if (state !== undefined) result[type] = boundedState(state);
-  return result as Partial<Record<T, ConditionState>>;
+  return result;
 }
 
 function boundedState({ status, reason, message }: ConditionState): ConditionState {

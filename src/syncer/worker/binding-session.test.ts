@@ -1,0 +1,611 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { GVR } from '../../api/gvr.js';
+import { COMPONENT_LABEL } from '../../api/markers.js';
+import { TransportError } from '../../kube/errors.js';
+import { ManualClock } from '../../kube/testing/manual-clock.js';
+import { silentLogger } from '../../telemetry/logger.js';
+import type { AssignmentContent } from '../pool/pool-entry.js';
+import { content, testOptions } from '../pool/testing/assignments.js';
+import type { BindingReport } from '../protocol/report.js';
+import { createMessageReader } from '../protocol/read-from-worker.js';
+import { openBindingSession } from './binding-session.js';
+import { openObjectSync } from './object-sync.js';
+import { ProviderLink } from './provider-link.js';
+import type { ResourceSync, SyncPolicy, SyncStats, SyncTarget } from './resource-sync.js';
+import type { Session } from './run-worker.js';
+import { CONTRACT, cowboySchema, FakeProvider, kubeconfig, status } from './testing/fake-provider.js';
+
+const read = createMessageReader();
+const SERVER = 'https://provider:6443';
+
+class FakeSync implements ResourceSync {
+  readonly target: SyncTarget;
+  policy: SyncPolicy;
+  started = false;
+  draining = false;
+  closed = false;
+  now: SyncStats = { objects: 0, pending: 0, failing: 0, namespaces: [], drained: false };
+
+  constructor(target: SyncTarget, policy: SyncPolicy) {
+    this.target = target;
+    this.policy = policy;
+  }
+
+  start(): void {
+    this.started = true;
+  }
+
+  update(policy: SyncPolicy): void {
+    this.policy = policy;
+  }
+
+  stats(): SyncStats {
+    return this.now;
+  }
+
+  drain(): void {
+    this.draining = true;
+  }
+
+  async close(): Promise<void> {
+    this.closed = true;
+  }
+}
+
+class Bench {
+  readonly clock = new ManualClock();
+  readonly provider = new FakeProvider();
+  readonly consumer = new FakeProvider();
+  readonly reports: BindingReport[] = [];
+  readonly syncs: FakeSync[] = [];
+  #revision = 1;
+  #content: AssignmentContent;
+  readonly session: Session;
+
+  constructor(
+    change: Partial<AssignmentContent> = {},
+    prepare: (provider: FakeProvider) => void = () => undefined,
+  ) {
+    prepare(this.provider);
+    this.#content = content('a', {
+      provider: {
+        credentials: { server: SERVER, auth: { kind: 'token', token: 'one' }, namespace: CONTRACT },
+        contractNamespace: CONTRACT,
+      },
+      request: {
+        name: 'cowboys',
+        create: {
+          resources: [{ group: 'wildwest.dev', resource: 'cowboys', versions: ['v1'] }],
+          permissionClaims: [],
+          namespaces: [],
+          schemaUpdatePolicy: 'Never',
+        },
+      },
+      ...change,
+    });
+    const { clock } = this;
+    const options = testOptions;
+    this.session = openBindingSession(
+      {
+        options,
+        clock,
+        random: () => 0.5,
+        log: silentLogger(),
+        version: 'v1',
+        linkProvider: (provider) =>
+          new ProviderLink({ clock, connect: this.provider.connect, allowProxy: false }, provider),
+        openObjectSync: (assignment, link, output) =>
+          openObjectSync(
+            {
+              options,
+              clock,
+              random: () => 0.5,
+              connectConsumer: this.consumer.connect,
+              openResourceSync: (target, _places, { policy }) => {
+                const sync = new FakeSync(target, policy);
+                this.syncs.push(sync);
+                return sync;
+              },
+            },
+            assignment,
+            link,
+            output,
+          ),
+      },
+      { ...this.#content, revision: this.#revision },
+      {
+        report: (report) => {
+          const checked = read({ type: 'report', report: structuredClone(report) });
+          expect(checked.ok ? '' : checked.path).toBe('');
+          this.reports.push(report);
+        },
+        event: () => undefined,
+      },
+    );
+  }
+
+  assign(change: Partial<AssignmentContent>): void {
+    this.#content = { ...this.#content, ...change };
+    this.#revision += 1;
+    this.session.update({ ...this.#content, revision: this.#revision });
+  }
+
+  get report(): BindingReport | undefined {
+    return this.reports.at(-1);
+  }
+
+  get reasons(): Record<string, string | undefined> {
+    const { Connected, ExportReady, SchemaInSync, Syncing } = this.report?.conditions ?? {};
+    return {
+      Connected: Connected?.reason,
+      ExportReady: ExportReady?.reason,
+      SchemaInSync: SchemaInSync?.reason,
+      Syncing: Syncing?.reason,
+    };
+  }
+}
+
+const consumer = {
+  credentials: { server: 'https://kcp/clusters/x', auth: { kind: 'token', token: 'vw' } },
+} as const;
+
+let bench: Bench;
+afterEach(async () => {
+  await bench.session.close();
+  expect(bench.clock.pending).toBe(0);
+});
+
+describe('prepare', () => {
+  it('asks for the export, converts its schemas and says so', async () => {
+    bench = new Bench();
+    await bench.clock.advance(1000);
+    expect(bench.provider.writes).toEqual(['create apiserviceexportrequests cowboys']);
+    expect(bench.reasons).toEqual({
+      Connected: 'Connected',
+      ExportReady: 'ExportReady',
+      SchemaInSync: 'InSync',
+      Syncing: 'Pending',
+    });
+    expect(bench.report).toMatchObject({ contractNamespaceUid: 'uid-contract', revision: 1, drained: false });
+    expect(bench.report?.schemas).toMatchObject([
+      { resource: 'cowboys', syncVersion: 'v1', scope: 'Namespaced' },
+    ]);
+  });
+
+  it('writes nothing and reads little while nothing changes', async () => {
+    bench = new Bench();
+    await bench.clock.advance(1000);
+    const [writes, calls, reports] = [
+      bench.provider.writes.length,
+      bench.provider.calls.length,
+      bench.reports.length,
+    ];
+    await bench.clock.advance(300_000);
+    expect(bench.provider.writes).toHaveLength(writes);
+    expect(bench.reports).toHaveLength(reports);
+    expect(bench.provider.calls.length - calls).toBeLessThan(60);
+  });
+
+  it('takes an export that is there already', async () => {
+    bench = new Bench({}, (provider) => provider.export('cowboys'));
+    await bench.clock.advance(1000);
+    expect(bench.provider.writes).toEqual([]);
+    expect(bench.reasons['ExportReady']).toBe('ExportReady');
+  });
+
+  it('says that it waits, then that the provider does not answer, and goes on when it does', async () => {
+    bench = new Bench({}, (provider) => (provider.answers = false));
+    await bench.clock.advance(5000);
+    expect(bench.reasons).toMatchObject({ Connected: 'Connected', ExportReady: 'Pending' });
+    await bench.clock.advance(120_000);
+    expect(bench.reasons['ExportReady']).toBe('RequestPending');
+    bench.provider.export('cowboys');
+    await bench.clock.advance(60_000);
+    expect(bench.reasons['ExportReady']).toBe('ExportReady');
+  });
+
+  it('passes on changed schemas within a minute, and reads them only then', async () => {
+    bench = new Bench({}, (provider) => provider.export('cowboys'));
+    await bench.clock.advance(100_000);
+    const first = bench.report?.schemas?.[0]?.contentHash;
+    const readings = (): number =>
+      bench.provider.calls.filter((call) => call.startsWith('get boundschemas')).length;
+    expect(readings()).toBe(1);
+    bench.provider.export('cowboys', 'h2', cowboySchema({ hat: { type: 'string' } }));
+    await bench.clock.advance(60_000);
+    expect(readings()).toBe(2);
+    expect(bench.report?.schemas?.[0]?.contentHash).not.toBe(first);
+  });
+
+  it('names what kcp cannot serve', async () => {
+    bench = new Bench({}, (provider) =>
+      provider.export('cowboys', 'h1', { ...cowboySchema(), scope: 'Everywhere' }),
+    );
+    await bench.clock.advance(1000);
+    expect(bench.reasons['SchemaInSync']).toBe('Unsupported');
+    expect(bench.report?.conditions.SchemaInSync?.message).toContain('cowboys.wildwest.dev (spec.scope)');
+    expect(bench.report?.schemas).toEqual([]);
+  });
+});
+
+describe('identity of the contract namespace', () => {
+  it('stops everything when it is another one than known', async () => {
+    bench = new Bench({
+      provider: {
+        credentials: { server: SERVER, auth: { kind: 'token', token: 'one' } },
+        contractNamespace: CONTRACT,
+        contractNamespaceUid: 'uid-before',
+      },
+    });
+    await bench.clock.advance(60_000);
+    expect(bench.reasons).toMatchObject({ Connected: 'ProviderChanged' });
+    expect(bench.provider.writes).toEqual([]);
+    expect(bench.provider.calls.filter((call) => call.startsWith('get')).length).toBeLessThanOrEqual(3);
+  });
+
+  it('uses new credentials for nothing but looking until they have led to the same place', async () => {
+    bench = new Bench({ stage: 'sync', consumer }, (provider) => provider.export('cowboys'));
+    await bench.clock.advance(1000);
+    bench.provider.fault = (verb, gvr, credentials) => {
+      if (credentials.server === SERVER) return undefined;
+      expect(`${verb} ${gvr?.resource ?? ''}`).toBe('get namespaces');
+      return status(404, 'NotFound', CONTRACT);
+    };
+    const credentials = { server: 'https://elsewhere', auth: { kind: 'token', token: 'two' } } as const;
+    bench.assign({ provider: { credentials, contractNamespace: CONTRACT } });
+    await bench.clock.advance(60_000);
+    expect(bench.reasons['Connected']).toBe('ProviderChanged');
+    expect(bench.syncs.every((sync) => sync.closed)).toBe(true);
+  });
+
+  it('changes to new credentials without starting the syncs again', async () => {
+    bench = new Bench({ stage: 'sync', consumer }, (provider) => provider.export('cowboys'));
+    await bench.clock.advance(1000);
+    const credentials = { server: SERVER, auth: { kind: 'token', token: 'two' } } as const;
+    bench.assign({ provider: { credentials, contractNamespace: CONTRACT } });
+    await bench.clock.advance(1000);
+    expect(bench.provider.clients[0]).toEqual(credentials);
+    expect(bench.syncs).toHaveLength(1);
+    expect(bench.syncs[0]?.closed).toBe(false);
+    expect(bench.reasons['Connected']).toBe('Connected');
+  });
+});
+
+describe('a provider in trouble', () => {
+  it('shows that it is down and recovers by itself', async () => {
+    bench = new Bench();
+    await bench.clock.advance(1000);
+    bench.provider.fault = () => new TransportError('connect ECONNREFUSED', 'connect');
+    await bench.clock.advance(60_000);
+    expect(bench.reasons).toMatchObject({ Connected: 'ProviderUnreachable', ExportReady: 'ExportReady' });
+    bench.provider.fault = () => undefined;
+    await bench.clock.advance(5000);
+    expect(bench.reasons['Connected']).toBe('Connected');
+  });
+
+  it('asks at most twice a minute after 401, and at once with new credentials', async () => {
+    bench = new Bench();
+    await bench.clock.advance(1000);
+    bench.provider.fault = (_verb, _gvr, { auth }) =>
+      auth.kind === 'token' && auth.token === 'two' ? undefined : status(401, 'Unauthorized', '');
+    await bench.clock.advance(60_000);
+    expect(bench.reasons['Connected']).toBe('Unauthorized');
+    const before = bench.provider.calls.length;
+    await bench.clock.advance(120_000);
+    expect(bench.provider.calls.length - before).toBeLessThanOrEqual(4);
+    const credentials = { server: SERVER, auth: { kind: 'token', token: 'two' } } as const;
+    bench.assign({ provider: { credentials, contractNamespace: CONTRACT } });
+    await bench.clock.advance(10);
+    expect(bench.reasons['Connected']).toBe('Connected');
+  });
+
+  it('shows a 403 on the export and deletes nothing', async () => {
+    bench = new Bench();
+    await bench.clock.advance(1000);
+    bench.provider.fault = (_verb, gvr) =>
+      gvr?.resource === 'apiserviceexports' ? status(403, 'Forbidden', 'cowboys') : undefined;
+    await bench.clock.advance(60_000);
+    expect(bench.reasons).toMatchObject({ Connected: 'Connected', ExportReady: 'ProviderForbidden' });
+    expect(bench.report?.schemas).toHaveLength(1);
+    expect(bench.provider.writes).toHaveLength(1);
+  });
+
+  it('does not ask again for an export that the provider has removed', async () => {
+    bench = new Bench();
+    await bench.clock.advance(1000);
+    bench.provider.remove(GVR.exports, { namespace: CONTRACT, name: 'cowboys' });
+    bench.provider.remove(GVR.exportRequests, { namespace: CONTRACT, name: 'cowboys' });
+    await bench.clock.advance(120_000);
+    expect(bench.reasons['ExportReady']).toBe('ExportNotFound');
+    expect(bench.provider.writes).toHaveLength(1);
+    expect(bench.report?.schemas).toHaveLength(1);
+  });
+});
+
+describe('heartbeat', () => {
+  const heartbeat = { secretNamespace: 'kube-bind', secretName: 'connection-1' };
+  const beatOf = (): unknown => {
+    const object = bench.provider.find(GVR.clusterBindings, { namespace: CONTRACT, name: 'cluster' });
+    return object?.['status'];
+  };
+
+  it('is written when asked for, and again before the promised time is over', async () => {
+    bench = new Bench({ heartbeat });
+    const promised = testOptions.heartbeatIntervalMs;
+    let [last, longest] = [bench.clock.now(), 0];
+    let text = '';
+    for (let passed = 0; passed < 3_600_000; passed += 10_000) {
+      await bench.clock.advance(10_000);
+      const now = JSON.stringify(beatOf());
+      longest = Math.max(longest, bench.clock.now() - last);
+      if (now !== text) [text, last] = [now, bench.clock.now()];
+    }
+    expect(longest).toBeLessThan(promised);
+    expect(beatOf()).toMatchObject({ konnectorVersion: 'v1', consumerSecretRef: { name: 'connection-1' } });
+    expect(bench.report?.heartbeat?.reason).toBe('Beating');
+    expect(bench.report?.provider?.prettyName).toBe('BigCorp');
+  });
+
+  it('is not written by a binding that is not asked to', async () => {
+    bench = new Bench();
+    await bench.clock.advance(600_000);
+    expect(beatOf()).toBeUndefined();
+    expect(bench.report?.heartbeat).toBeUndefined();
+  });
+
+  it('of somebody else stops this binding, until it grows old', async () => {
+    bench = new Bench({ heartbeat, stage: 'sync', consumer }, (provider) => provider.export('cowboys'));
+    await bench.clock.advance(1000);
+    expect(bench.syncs).toHaveLength(1);
+    bench.provider.put(
+      GVR.clusterBindings,
+      { namespace: CONTRACT, name: 'cluster' },
+      {
+        status: {
+          lastHeartbeatTime: new Date(bench.clock.now() + 60_000).toISOString(),
+          heartbeatInterval: '5m0s',
+          consumerSecretRef: { namespace: 'kube-bind', name: 'kubeconfig-abc' },
+        },
+      },
+    );
+    await bench.clock.advance(100_000);
+    expect(bench.reasons['Connected']).toBe('ForeignKonnector');
+    expect(bench.report?.heartbeat?.reason).toBe('ForeignKonnector');
+    expect(bench.syncs[0]?.closed).toBe(true);
+    await bench.clock.advance(900_000);
+    expect(bench.reasons['Connected']).toBe('Connected');
+    expect(bench.syncs).toHaveLength(2);
+  });
+});
+
+describe('rotated kubeconfig', () => {
+  const store = (text: string): void => {
+    const data = { kubeconfig: Buffer.from(text).toString('base64') };
+    bench.provider.put(GVR.secrets, { namespace: CONTRACT, name: 'kubeconfig' }, { data });
+  };
+
+  it('replaces ours in place and is reported until the assignment holds it', async () => {
+    bench = new Bench();
+    store(kubeconfig(SERVER, 'one'));
+    await bench.clock.advance(60_000);
+    expect(bench.report?.rotatedCredentials).toBeUndefined();
+    store(kubeconfig(SERVER, 'two'));
+    await bench.clock.advance(30_000);
+    const rotated = { server: SERVER, auth: { kind: 'token', token: 'two' }, namespace: CONTRACT } as const;
+    expect(bench.report?.rotatedCredentials).toEqual(rotated);
+    expect(bench.provider.clients[0]).toEqual(rotated);
+    bench.assign({ paused: true });
+    await bench.clock.advance(1000);
+    expect(bench.provider.clients[0]).toEqual(rotated);
+    bench.assign({ provider: { credentials: rotated, contractNamespace: CONTRACT } });
+    await bench.clock.advance(1000);
+    expect(bench.report?.rotatedCredentials).toBeUndefined();
+  });
+
+  it('was there before this worker: the same address counts, another one does not', async () => {
+    bench = new Bench();
+    store(kubeconfig('https://internal', 'two'));
+    await bench.clock.advance(60_000);
+    expect(bench.report?.rotatedCredentials).toBeUndefined();
+    store(kubeconfig('https://internal', 'three'));
+    await bench.clock.advance(30_000);
+    expect(bench.report?.rotatedCredentials).toMatchObject({ server: 'https://internal' });
+  });
+
+  it.each([
+    ['for another namespace', kubeconfig(SERVER, 'two', 'kube-system')],
+    ['that runs a program', kubeconfig(SERVER, 'two').replace('token: "two"', 'exec: {command: sh}')],
+    ['that is none', 'garbage'],
+  ])('%s changes nothing', async (_name, text) => {
+    bench = new Bench();
+    await bench.clock.advance(1000);
+    store(text);
+    await bench.clock.advance(60_000);
+    expect(bench.provider.clients).toHaveLength(1);
+    expect(bench.reasons['Connected']).toBe('Connected');
+  });
+
+  it('that the server does not accept is tried once', async () => {
+    bench = new Bench();
+    await bench.clock.advance(1000);
+    bench.provider.fault = (_verb, _gvr, { auth }) =>
+      auth.kind === 'token' && auth.token === 'two' ? status(401, 'Unauthorized', '') : undefined;
+    store(kubeconfig(SERVER, 'two'));
+    await bench.clock.advance(120_000);
+    expect(bench.provider.clients).toHaveLength(2);
+    expect(bench.reasons['Connected']).toBe('Connected');
+  });
+});
+
+describe('sync', () => {
+  it('syncs each API, tells the provider, and reports figures', async () => {
+    bench = new Bench({ stage: 'sync', consumer }, (provider) => provider.export('cowboys'));
+    await bench.clock.advance(1000);
+    const [sync] = bench.syncs;
+    expect(sync).toMatchObject({ started: true, target: { hasStatus: true, isolation: 'Prefixed' } });
+    expect(bench.reasons['Syncing']).toBe('Syncing');
+    if (sync) {
+      sync.now = {
+        ...sync.now,
+        objects: 3,
+        failing: 1,
+        namespaces: ['b', 'a'],
+        lastSyncAt: bench.clock.now(),
+      };
+    }
+    await bench.clock.advance(1000);
+    expect(bench.report).toMatchObject({ sync: { objects: 3, failing: 1 }, namespaces: ['a', 'b'] });
+    expect(bench.reasons['Syncing']).toBe('ObjectsFailing');
+    const bound = bench.provider.find(GVR.boundSchemas, {
+      namespace: CONTRACT,
+      name: 'cowboys.wildwest.dev',
+    });
+    expect(bound?.['status']).toMatchObject({ acceptedNames: { kind: 'Cowboy' }, storedVersions: ['v1'] });
+  });
+
+  it('hands a changed policy to what runs', async () => {
+    bench = new Bench({ stage: 'sync', consumer }, (provider) => provider.export('cowboys'));
+    await bench.clock.advance(1000);
+    bench.assign({ paused: true, conflictPolicy: 'Adopt' });
+    await bench.clock.advance(1000);
+    expect(bench.syncs).toHaveLength(1);
+    expect(bench.syncs[0]?.policy).toMatchObject({ paused: true, conflictPolicy: 'Adopt', force: false });
+    expect(bench.reasons['Syncing']).toBe('Paused');
+  });
+
+  it('goes on with an API whose export is gone', async () => {
+    bench = new Bench({ stage: 'sync', consumer }, (provider) => provider.export('cowboys'));
+    await bench.clock.advance(1000);
+    bench.provider.remove(GVR.exports, { namespace: CONTRACT, name: 'cowboys' });
+    await bench.clock.advance(60_000);
+    expect(bench.reasons['ExportReady']).toBe('ExportNotFound');
+    expect(bench.syncs[0]?.closed).toBe(false);
+  });
+
+  it('never says that a newer assignment is drained before its own pass', async () => {
+    bench = new Bench({ stage: 'sync', consumer }, (provider) => provider.export('cowboys'));
+    await bench.clock.advance(1000);
+    bench.provider.fault = () => new TransportError('down', 'connect');
+    bench.assign({ stage: 'drain' });
+    await bench.clock.advance(10_000);
+    expect(bench.report).toMatchObject({ revision: 2, drained: false });
+  });
+});
+
+describe('drain', () => {
+  it('is done when every API is', async () => {
+    bench = new Bench({ stage: 'sync', consumer }, (provider) => provider.export('cowboys'));
+    await bench.clock.advance(1000);
+    bench.assign({ stage: 'drain' });
+    await bench.clock.advance(1000);
+    const [sync] = bench.syncs;
+    expect(sync?.draining).toBe(true);
+    expect(bench.report).toMatchObject({ revision: 2, drained: false });
+    expect(bench.reasons['Syncing']).toBe('Draining');
+    if (sync) sync.now = { ...sync.now, drained: true };
+    await bench.clock.advance(1000);
+    expect(bench.report).toMatchObject({ revision: 2, drained: true });
+    expect(bench.reasons['Syncing']).toBe('Released');
+  });
+
+  it('is done at once where nothing was ever synced', async () => {
+    bench = new Bench({ stage: 'drain' }, (provider) => provider.export('cowboys'));
+    await bench.clock.advance(1000);
+    expect(bench.report?.drained).toBe(true);
+  });
+
+  it('waits for a provider that is down, and does without it by force', async () => {
+    bench = new Bench({ stage: 'sync', consumer }, (provider) => provider.export('cowboys'));
+    await bench.clock.advance(1000);
+    bench.provider.fault = () => new TransportError('down', 'connect');
+    bench.assign({ stage: 'drain' });
+    await bench.clock.advance(60_000);
+    expect(bench.syncs[0]?.policy.force).toBe(false);
+    expect(bench.report?.drained).toBe(false);
+    bench.assign({ force: true });
+    await bench.clock.advance(1000);
+    expect(bench.syncs[0]).toMatchObject({ draining: true, policy: { force: true } });
+  });
+});
+
+describe('leave', () => {
+  const namespace = (name: string, mine = true): void => {
+    const labels = mine ? { [COMPONENT_LABEL]: 'service-namespace' } : {};
+    bench.provider.put(
+      GVR.serviceNamespaces,
+      { namespace: CONTRACT, name },
+      { metadata: { labels }, spec: {}, status: { namespace: `${CONTRACT}-${name}` } },
+    );
+  };
+
+  it('removes what is ours and empty, and names what stays', async () => {
+    bench = new Bench({}, (provider) => provider.export('cowboys'));
+    await bench.clock.advance(1000);
+    for (const name of ['empty', 'used', 'full']) namespace(name);
+    namespace('theirs', false);
+    const cowboys = { group: 'wildwest.dev', version: 'v1', resource: 'cowboys' };
+    bench.provider.put(cowboys, { namespace: `${CONTRACT}-full`, name: 'orphan' });
+    bench.assign({ stage: 'leave', namespacesInUse: ['used'] });
+    await bench.clock.advance(1000);
+    expect(bench.provider.writes.filter((call) => call.startsWith('delete'))).toEqual([
+      'delete apiservicenamespaces empty',
+    ]);
+    expect(bench.report).toMatchObject({ left: true, revision: 2 });
+    expect(bench.report?.remaining).toEqual([
+      `APIServiceExport ${CONTRACT}/cowboys`,
+      `BoundSchema ${CONTRACT}/cowboys.wildwest.dev`,
+      `ClusterBinding ${CONTRACT}/cluster`,
+      `Namespace ${CONTRACT}`,
+      `APIServiceNamespace ${CONTRACT}/full (objects are left in it)`,
+    ]);
+    expect(bench.reasons['Syncing']).toBe('Released');
+  });
+
+  it('removes the request that it made', async () => {
+    bench = new Bench();
+    await bench.clock.advance(1000);
+    bench.assign({ stage: 'leave' });
+    await bench.clock.advance(1000);
+    expect(bench.provider.writes).toContain('delete apiserviceexportrequests cowboys');
+  });
+
+  it('starts over after a crash in the middle', async () => {
+    bench = new Bench({ stage: 'leave' }, (provider) => {
+      provider.export('cowboys');
+    });
+    for (const name of ['a', 'b', 'c']) namespace(name);
+    let deletes = 0;
+    bench.provider.fault = (verb) =>
+      verb === 'delete' && ++deletes === 2 ? new TransportError('reset', 'reset') : undefined;
+    await bench.clock.advance(60_000);
+    expect(bench.report?.left).toBe(true);
+    expect(
+      [...bench.provider.objects.keys()].filter((key) => key.startsWith('apiservicenamespaces')),
+    ).toEqual([]);
+  });
+
+  it('waits for a provider that is down, and gives up by force, saying what was left behind', async () => {
+    bench = new Bench({ stage: 'leave' }, (provider) => {
+      provider.fault = () => new TransportError('down', 'connect');
+    });
+    await bench.clock.advance(60_000);
+    expect(bench.report?.left).toBe(false);
+    expect(bench.reasons['Connected']).toBe('ProviderUnreachable');
+    bench.assign({ force: true });
+    await bench.clock.advance(1000);
+    expect(bench.report?.left).toBe(true);
+    expect(bench.report?.remaining[0]).toContain(CONTRACT);
+  });
+});
+
+describe('close', () => {
+  it('ends a pass that hangs', async () => {
+    bench = new Bench();
+    await bench.clock.advance(1000);
+    await bench.session.close();
+    await bench.session.close();
+    const calls = bench.provider.calls.length;
+    await bench.clock.advance(600_000);
+    expect(bench.provider.calls).toHaveLength(calls);
+  });
+});

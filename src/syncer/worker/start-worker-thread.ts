@@ -1,0 +1,107 @@
+import type { MessagePort } from 'node:worker_threads';
+import { createDialler, createOpenDialler, type Dialler } from '../../kube/dialler/dialler.js';
+import type { ServerCredentials } from '../../kube/credentials.js';
+import { createSystemClock } from '../../kube/system-clock.js';
+import { connect, type ReloadableClient } from '../../kube/transport/connect.js';
+import { createLogger } from '../../telemetry/logger.js';
+import { EXIT_UNHANDLED_REJECTION } from '../protocol/exit-codes.js';
+import type { WorkerData } from '../protocol/worker-data.js';
+import { openBindingSession } from './binding-session.js';
+import { createEventBudget } from './event-budget.js';
+import { messagePortAsWorkerPort } from './message-port.js';
+import { openObjectSync } from './object-sync.js';
+import { createResourceSync } from './objects/objects-sync.js';
+import { pacedConnector } from './provider-connector.js';
+import { ProviderLink } from './provider-link.js';
+import { runWorker } from './run-worker.js';
+import { createServerPace } from './server-pace.js';
+import { createWorkerMetrics } from './worker-metrics.js';
+
+/** Wires a worker's thread and serves until it is told to stop. */
+export async function startWorkerThread(port: MessagePort, data: WorkerData): Promise<void> {
+  const { options, version, worker, logLevel } = data;
+  const clock = createSystemClock();
+  const random = Math.random;
+  const log = createLogger({ level: logLevel, base: { component: 'syncer', worker: String(worker) } });
+  process.on('unhandledRejection', (reason) => {
+    log.error({ err: reason }, 'an error that nothing handles ends this worker');
+    process.exit(EXIT_UNHANDLED_REJECTION);
+  });
+  const metrics = createWorkerMetrics();
+  const connector =
+    (dialler: Dialler) =>
+    (credentials: ServerCredentials): ReloadableClient =>
+      connect(credentials, {
+        dialler,
+        userAgent: `kcp-kube-bind/${version}`,
+        requestTimeoutMs: options.requestTimeoutMs,
+        clock,
+        random,
+      });
+  const connectProvider = pacedConnector(
+    connector(createDialler(options.dialPolicy)),
+    createServerPace(clock, options.providerQps),
+  );
+  // The consumer's side is our own kcp: the main thread took its address from a slice of ours.
+  const connectConsumer = connector(createOpenDialler());
+  const { allowProxy } = options.dialPolicy;
+
+  await runWorker({
+    port: messagePortAsWorkerPort(port),
+    clock,
+    externalBytes: () => process.memoryUsage().external,
+    metrics: () => metrics.json(),
+    openSession: (assignment, output) => {
+      const mayTell = createEventBudget(clock);
+      const sessionLog = log.child({ binding: assignment.bindingName, cluster: assignment.cluster });
+      return openBindingSession(
+        {
+          options,
+          clock,
+          random,
+          log: sessionLog,
+          version,
+          linkProvider: (provider) =>
+            new ProviderLink({ connect: connectProvider, clock, allowProxy }, provider),
+          openObjectSync: (first, link, objectOutput) =>
+            openObjectSync(
+              {
+                options,
+                clock,
+                random,
+                connectConsumer,
+                openResourceSync: (target, places, { policy, signal, output: told }) =>
+                  createResourceSync({
+                    target,
+                    places,
+                    policy,
+                    limits: options,
+                    clock,
+                    random,
+                    signal,
+                    emitEvent: (said) => {
+                      if (mayTell()) told.event({ key: assignment.key, ...said });
+                      else metrics.eventDropped();
+                    },
+                    onChange: () => told.changed(),
+                    onRequest: (request) => metrics.request(request),
+                    onFailure: ({ key, error, failures, retryInMs }) => {
+                      metrics.objectFailed();
+                      sessionLog.debug(
+                        { key, err: error, failures, retryInMs },
+                        'an object could not be synced',
+                      );
+                    },
+                  }),
+              },
+              first,
+              link,
+              objectOutput,
+            ),
+        },
+        assignment,
+        output,
+      );
+    },
+  });
+}
