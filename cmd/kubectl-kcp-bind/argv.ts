@@ -72,9 +72,15 @@ function normalize(argument: string): string {
   if (level !== undefined) return level === '0' ? '--no-verbose' : '--verbose';
   const short = /^(-[os])=(.*)$/s.exec(argument);
   if (short !== null) return `${short[1] ?? ''}${short[2] ?? ''}`;
-  const [, name = '', value] = /^(--[a-z-]+)=(true|false)$/.exec(argument) ?? [];
-  if (SWITCHES.has(name)) return value === 'true' ? name : `--no-${name.slice(2)}`;
-  const negated = /^--no-([a-z-]+)$/.exec(name)?.[1];
-  if (negated !== undefined && SWITCHES.has(`--${negated}`)) return value === 'true' ? name : `--${negated}`;
+  return normalizeSwitch(argument);
+}
+
+function normalizeSwitch(argument: string): string {
+  const [, name = '', value] = /^--([a-z-]+)=(true|false)$/.exec(argument) ?? [];
+  if (SWITCHES.has(`--${name}`)) return value === 'true' ? `--${name}` : `--no-${name}`;
+  const positive = name.replace(/^no-/, '');
+  if (positive !== name && SWITCHES.has(`--${positive}`)) {
+    return value === 'true' ? `--${name}` : `--${positive}`;
+  }
   return argument;
 }

@@ -138,7 +138,7 @@ describe('bind URL', () => {
       metadata: { name: 'my-own-name' },
       spec: { reference: { export: { path: 'root:kube-bind', name: 'kcp.kube-bind.io' } } },
       status: { phase: 'Bound' },
-    } as unknown as KubeObject);
+    });
     const result = await bind(['--template', 'sheriffs']);
     expect(result.code).toBe(EXIT_CODES.ok);
     expect([...workspace.objects.keys()].filter((key) => key.startsWith('apibindings/'))).toEqual([
@@ -169,7 +169,7 @@ describe('bind URL', () => {
             kind: 'KubeBindBinding',
             metadata: { name: 'sheriffs' },
             spec: { connection: connectionName(), template: 'sheriffs' },
-          } as unknown as KubeObject);
+          });
           workspace.reaction(object, workspace);
         }, 150);
       },
@@ -278,7 +278,7 @@ describe('bind URL', () => {
         fake.setStatus('kubebindbindings', object.metadata.name, {
           ...(stored?.['status'] as object),
           apiExport: { path: 'root:kube-bind', name: exportName(uid) },
-        } as unknown as KubeObject['status']);
+        });
       }
       if (object.kind === 'APIBinding' && object.metadata.name.startsWith('kbb-')) {
         fake.setStatus('kubebindbindings', 'sheriffs', {

@@ -37,7 +37,7 @@ async function readOptional(path: string, required: boolean): Promise<string | u
     if (bytes.byteLength > MAX_BYTES) throw new Error(`larger than ${MAX_BYTES} bytes`);
     return bytes.toString('utf8');
   } catch (error) {
-    const missing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
+    const missing = typeof error === 'object' && error !== null && 'code' in error && error.code === 'ENOENT';
     if (missing && !required) return undefined;
     throw new PluginError({
       code: 'KUBECONFIG',

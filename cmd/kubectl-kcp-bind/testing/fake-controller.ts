@@ -63,7 +63,7 @@ function bound(object: KubeObject, workspace: FakeWorkspace): void {
           { group: 'kcp.kube-bind.io', resource: 'kubebindconnections' },
           { group: 'kcp.kube-bind.io', resource: 'kubebindbindings' },
         ],
-  } as unknown as KubeObject['status']);
+  });
 }
 
 function awaitLogin(object: KubeObject, workspace: FakeWorkspace, script: ControllerScript): void {
