@@ -1,5 +1,8 @@
 import { createHash } from 'node:crypto';
+import { get } from 'node:https';
+import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { makeCertificates } from '../kube/testing/test-certificates.js';
 import { EXTERNAL, VERIFIER, handshakeWorld } from './testing/handshake-world.js';
 import type { HandshakeWorld } from './testing/handshake-world.js';
 
@@ -8,6 +11,18 @@ beforeEach(async () => {
   world = await handshakeWorld();
 });
 afterEach(async () => world.close());
+
+/** Asks over TLS, trusting one authority only. */
+function healthOver(address: string, ca: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const asked = get(`${address}/healthz`, { ca, agent: false }, (answer) => {
+      let text = '';
+      answer.on('data', (chunk: Buffer) => (text += chunk.toString()));
+      answer.on('end', () => resolve(text));
+    });
+    asked.on('error', reject);
+  });
+}
 
 const reopen = async (settings: Parameters<typeof handshakeWorld>[0]) => {
   await world.close();
@@ -163,6 +178,7 @@ describe('behind a reverse proxy with a path prefix', () => {
 describe('operations', () => {
   it('say that the process lives, is ready, and how it fares', async () => {
     expect((await world.server.inject('/healthz')).body).toBe('ok');
+    expect((await world.server.inject({ method: 'HEAD', url: '/readyz' })).statusCode).toBe(200);
     expect((await world.server.inject('/readyz')).json()).toEqual({ ready: true, checks: [], leader: true });
     const metrics = await world.server.inject('/metrics');
     expect(metrics.headers['content-type']).toContain('text/plain');
@@ -193,17 +209,27 @@ describe('operations', () => {
 });
 
 describe('the listener', () => {
+  it('ends TLS itself, and takes a renewed certificate', async () => {
+    const [old, renewed] = [makeCertificates(['IP:127.0.0.1']), makeCertificates(['IP:127.0.0.1'])];
+    await reopen({ tls: old.server });
+    const address = await world.server.listen({ host: '127.0.0.1', port: 0 });
+    expect(address).toMatch(/^https:/);
+    expect(await healthOver(address, old.ca)).toBe('ok');
+    world.server.renewTls(renewed.server);
+    expect(await healthOver(address, renewed.ca)).toBe('ok');
+    await expect(healthOver(address, old.ca)).rejects.toThrow();
+  });
+
   it('listens, answers broken requests without quoting them, and closes twice', async () => {
     const address = await world.server.listen({ host: '127.0.0.1', port: 0 });
     const answer = await fetch(`${address}/healthz`);
     expect(answer.status).toBe(200);
-    const { connect } = await import('node:net');
     const reply = await new Promise<string>((resolve) => {
       const socket = connect(Number(new URL(address).port), '127.0.0.1', () =>
         socket.write('GET /?token=x HTTP/1.1\r\nno header\r\n\r\n'),
       );
       let text = '';
-      socket.on('data', (chunk) => (text += chunk.toString()));
+      socket.on('data', (chunk: Buffer) => (text += chunk.toString()));
       socket.on('close', () => resolve(text));
     });
     expect(reply).toMatch(/^HTTP\/1\.1 400 /);

@@ -17,6 +17,7 @@ import type { LoginPages } from './login-pages.js';
 import { answerProblems, endBrokenConnection } from './problem-answers.js';
 import { problemPage } from './pages/problem-page.js';
 import { PROBLEMS, PageProblem } from './problems.js';
+import { rateKey } from './rate-key.js';
 import { registerCallbackRoute } from './routes/callback-route.js';
 import { registerCatalogueRoutes } from './routes/catalogue-routes.js';
 import { registerFormRoutes } from './routes/form-routes.js';
@@ -154,6 +155,7 @@ async function protect(app: FastifyInstance, external: ExternalUrl | undefined):
     max: REQUESTS_A_MINUTE,
     timeWindow: '1 minute',
     cache: 10_000,
+    keyGenerator: (request) => rateKey(request.ip),
     errorResponseBuilder: () => new PageProblem('too-many-requests'),
   });
   await app.register(cookie);

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { LightMyRequestResponse } from 'fastify';
 import type { Browser } from './testing/browser.js';
 import { csrfOf, formAction, locationOf } from './testing/browser.js';
+import { status } from '../state/testing/memory-kube-client.js';
 import {
   CHEESES,
   PROVIDER_TOKEN,
@@ -621,6 +622,18 @@ describe('the catalogue', () => {
     expect(stored(world.workspace, 'kubebindbindings', 'cheeses')['spec']).toMatchObject({
       connection: 'other',
     });
+  });
+
+  it('shows what admission says when it refuses a binding', async () => {
+    const browser = world.browser();
+    const { url } = await loggedIn(browser);
+    const catalogue = await browser.get(url);
+    world.workspace.fail('create', status(422, 'Invalid', 'spec.template: <too long>'));
+    const refused = await browser.submit(catalogue, { offer: 'milks' });
+    expect(refused.statusCode).toBe(409);
+    expect(refused.body).toContain('spec.template: &lt;too long&gt;');
+    world.workspace.fail('create', status(500, 'InternalError', 'etcd'));
+    expect((await browser.submit(catalogue, { offer: 'milks' })).statusCode).toBe(503);
   });
 
   it('is closed an hour after the login', async () => {

@@ -98,6 +98,12 @@ export const PROBLEMS = {
     what: 'The workspace could not be read or written just now.',
     next: 'Load this page again in a minute.',
   },
+  'kcp-refused': {
+    status: 409,
+    title: 'The workspace did not take it',
+    what: 'kcp refused to create what was chosen.',
+    next: 'Tell the workspace’s admins what is said here, then load the page again.',
+  },
   'backend-unavailable': {
     status: 502,
     title: 'The provider does not answer as it should',

@@ -109,7 +109,7 @@ async function createBinding(
     await workspace.create(BINDINGS, bindingObject(connection.ref.name, wanted));
     return 'created';
   } catch (error) {
-    if (!isStatus(error, 409)) throw new PageProblem('kcp-unavailable', { cause: error });
+    if (!isStatus(error, 409)) throw refusedBy(error);
   }
   try {
     const spec = part(await workspace.get(BINDINGS, { name: wanted.template }), 'spec');
@@ -119,6 +119,15 @@ async function createBinding(
   } catch (error) {
     throw new PageProblem('kcp-unavailable', { cause: error });
   }
+}
+
+/** What admission says is worth reading; that a server fails is not. */
+function refusedBy(error: unknown): PageProblem {
+  const isAnswer =
+    error instanceof ApiError && error.status >= 400 && error.status < 500 && error.status !== 429;
+  return isAnswer
+    ? new PageProblem('kcp-refused', { detail: error.message, cause: error })
+    : new PageProblem('kcp-unavailable', { cause: error });
 }
 
 async function progress(pages: LoginPages, open: OpenLogin, clashes: readonly string[]): Promise<Page> {

@@ -138,8 +138,8 @@ async function postRestart(pages: LoginPages, request: FastifyRequest, reply: Fa
 
 /** Path of the login that replaces this one, as soon as its id is published and fits what is stored. */
 async function nextLogin(pages: LoginPages, open: OpenLogin): Promise<string | undefined> {
-  for (let look = 0; look < RESTART_LOOKS; look++) {
-    await pages.clock.sleep(RESTART_INTERVAL_MS, pages.closing);
+  for (let look = 0; look < RESTART_LOOKS && !pages.closing.aborted; look++) {
+    await pages.clock.sleep(RESTART_INTERVAL_MS);
     const state = await readState(pages.states, open.target.stateName);
     const login = state?.value.login;
     if (login === undefined || login.idHash === open.login.idHash) continue;

@@ -12,13 +12,14 @@ export interface Operations {
 
 /** Health and metrics. Not limited in rate: probes and scrapes all come from one address. */
 export function registerOperationsRoutes(app: FastifyInstance, operations: Operations): void {
-  const config = { rateLimit: false } as const;
-  app.get('/healthz', { config }, async (_request, reply) => reply.type('text/plain').send('ok'));
-  app.get('/readyz', { config }, async (_request, reply) => {
+  // Load balancers ask with HEAD; nothing here has an effect.
+  const probe = { config: { rateLimit: false }, exposeHeadRoute: true } as const;
+  app.get('/healthz', probe, async (_request, reply) => reply.type('text/plain').send('ok'));
+  app.get('/readyz', probe, async (_request, reply) => {
     const report = await operations.ready();
     return reply.code(report.ready ? 200 : 503).send({ ...report, leader: operations.isLeader() });
   });
-  app.get('/metrics', { config }, async (_request, reply) =>
+  app.get('/metrics', probe, async (_request, reply) =>
     reply.type(operations.registry.contentType).send(await operations.renderMetrics()),
   );
 }
