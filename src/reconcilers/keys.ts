@@ -9,7 +9,9 @@ export function queueKey(cluster: LogicalCluster, name: string): QueueKey {
 }
 
 /** The parts of a key that `queueKey` made; undefined for anything else. */
-export function parseKey(key: string): { readonly cluster: LogicalCluster; readonly name: string } | undefined {
+export function parseKey(
+  key: string,
+): { readonly cluster: LogicalCluster; readonly name: string } | undefined {
   const bar = key.indexOf('|');
   const cluster = key.slice(0, Math.max(0, bar));
   const name = key.slice(bar + 1);

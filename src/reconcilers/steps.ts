@@ -55,7 +55,10 @@ export const STEPS = {
     writes: 'the ServiceAccount that reads the virtual workspace of the generated export',
   },
   'binding.role.apply': { where: 'client workspace', writes: 'the ClusterRole of that account' },
-  'binding.role-binding.apply': { where: 'client workspace', writes: 'the ClusterRoleBinding of that account' },
+  'binding.role-binding.apply': {
+    where: 'client workspace',
+    writes: 'the ClusterRoleBinding of that account',
+  },
   'binding.export.create': {
     where: 'client workspace',
     writes: 'the generated APIExport, with the hash of what it was made from',

@@ -22,17 +22,19 @@ export function bindingSpec(object: KubeObject): BindingSpec {
 }
 
 export function bindingStatus(object: KubeObject): BindingStatus {
-  return object['status'] as unknown as BindingStatus | undefined ?? {};
+  const status = object['status'];
+  return isJsonObject(status) ? status : {};
 }
 
 /** Spec of a connection; see `bindingSpec`. */
 export function connectionSpec(object: KubeObject): ConnectionSpec {
   const spec = object['spec'];
-  return isJsonObject(spec) ? (spec as unknown as ConnectionSpec) : {};
+  return isJsonObject(spec) ? spec : {};
 }
 
 export function connectionStatus(object: KubeObject): ConnectionStatus {
-  return object['status'] as unknown as ConnectionStatus | undefined ?? {};
+  const status = object['status'];
+  return isJsonObject(status) ? status : {};
 }
 
 export function isDeleting(object: KubeObject): boolean {

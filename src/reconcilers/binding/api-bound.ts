@@ -37,7 +37,10 @@ export function mayBind(observed: Pick<BindingObservation, 'claims'>): boolean {
 }
 
 /** Condition `APIBound`: is the API served in the workspace, and if not, what a person has to do. */
-export function apiBoundCondition(observed: BindingObservation, claims: readonly ExportClaim[]): ConditionState {
+export function apiBoundCondition(
+  observed: BindingObservation,
+  claims: readonly ExportClaim[],
+): ConditionState {
   if (observed.workspaceDying) {
     return no('WorkspaceDeleting', 'The workspace is being deleted; nothing new is made in it.');
   }
@@ -63,8 +66,12 @@ export function apiBoundCondition(observed: BindingObservation, claims: readonly
 }
 
 function withoutApiBinding(observed: BindingObservation, claims: readonly ExportClaim[]): ConditionState {
-  if (observed.generated === undefined) return unknown('Pending', 'The API is bound once its schemas are there.');
-  if (mayBind(observed)) return unknown('Pending', 'The API is being bound.');
+  if (observed.generated === undefined)
+    return unknown('Pending', 'The API is bound once its schemas are there.');
+  if (mayBind(observed)) {
+    const failed = observed.failure === undefined ? '' : ` The last try failed: ${observed.failure.message}`;
+    return unknown('Pending', `The API is being bound.${failed}`);
+  }
   const yaml = stringify(generatedApiBinding(observed.ref, observed.home, claims));
   return no(
     'ClaimMissing',
@@ -74,7 +81,10 @@ function withoutApiBinding(observed: BindingObservation, claims: readonly Export
 
 function withApiBinding(observed: BindingObservation, object: KubeObject): ConditionState {
   if (isDeleting(object)) {
-    return unknown('Pending', `APIBinding ${object.metadata.name} is being deleted; it is made again when it is gone.`);
+    return unknown(
+      'Pending',
+      `APIBinding ${object.metadata.name} is being deleted; it is made again when it is gone.`,
+    );
   }
   const state = boundState(object);
   switch (state.kind) {
@@ -92,5 +102,8 @@ function withApiBinding(observed: BindingObservation, object: KubeObject): Condi
   }
   if (observed.access.kind === 'served') return yes('Bound');
   const why = observed.access.kind === 'not-served' ? observed.access.message : 'its URL is not known yet';
-  return no('NotServed', `Bound, but the API does not answer yet: ${detail(why)}. It is tried again; if this lasts, ask the platform admin to look at kcp.`);
+  return no(
+    'NotServed',
+    `Bound, but the API does not answer yet: ${detail(why)}. It is tried again; if this lasts, ask the platform admin to look at kcp.`,
+  );
 }

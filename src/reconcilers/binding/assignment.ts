@@ -3,6 +3,7 @@ import { CONTRACT_NAMESPACE_UID_ANNOTATION, EXPORT_REQUEST_ANNOTATION } from '..
 import type { BindingAssignment, ExportRequestPlan, Stage } from '../../syncer/protocol/assignment.js';
 import type { Account } from '../../state/records.js';
 import { poolKey } from '../keys.js';
+import type { BindingSpec } from '../views.js';
 import type { Consent } from './consent.js';
 import type { BindingObservation } from './observation.js';
 
@@ -75,9 +76,8 @@ export function assignmentOf(
   stage: Stage,
   inputs: { readonly account: Account | undefined; readonly consent: Consent },
 ): AssignmentContent {
-  const { ref, spec, access, connection } = observed;
+  const { ref, spec, access } = observed;
   const { account, consent } = inputs;
-  const uid = recordedContractUid(observed) ?? account?.contractNamespaceUid;
   const reachesConsumer = access.kind === 'served' && (stage === 'sync' || stage === 'drain');
   return {
     key: poolKey(ref.cluster, ref.uid),
@@ -85,21 +85,45 @@ export function assignmentOf(
     cluster: ref.cluster,
     bindingName: ref.name,
     bindingUid: ref.uid,
-    provider: {
-      credentials: account?.credentials ?? NO_PROVIDER,
-      contractNamespace: account?.contractNamespace ?? 'unknown',
-      ...(uid === undefined ? {} : { contractNamespaceUid: uid }),
-    },
+    provider: providerOf(observed, account),
     request: exportRequest(observed, account),
     ...(reachesConsumer ? { consumer: access.access } : {}),
     claims: consent.accepted,
+    ...policies(spec),
+    force: observed.force && observed.deleting,
+    ...heartbeat(observed),
+    namespacesInUse: stage === 'leave' ? (observed.namespacesInUse ?? []) : [],
+  };
+}
+
+function providerOf(
+  observed: BindingObservation,
+  account: Account | undefined,
+): AssignmentContent['provider'] {
+  const uid = recordedContractUid(observed) ?? account?.contractNamespaceUid;
+  return {
+    credentials: account?.credentials ?? NO_PROVIDER,
+    contractNamespace: account?.contractNamespace ?? 'unknown',
+    ...(uid === undefined ? {} : { contractNamespaceUid: uid }),
+  };
+}
+
+function policies(
+  spec: BindingSpec,
+): Pick<AssignmentContent, 'conflictPolicy' | 'deletionPolicy' | 'paused'> {
+  return {
     conflictPolicy: spec.conflictPolicy ?? 'Fail',
     deletionPolicy: spec.deletionPolicy ?? 'Delete',
     paused: spec.paused ?? false,
-    force: observed.force && observed.deleting,
-    ...(observed.beats && connection.kind === 'present'
-      ? { heartbeat: { secretNamespace: observed.namespace, secretName: connection.stateName } }
-      : {}),
-    namespacesInUse: stage === 'leave' ? (observed.namespacesInUse ?? []) : [],
   };
+}
+
+function heartbeat({
+  beats,
+  connection,
+  namespace,
+}: BindingObservation): Pick<AssignmentContent, 'heartbeat'> {
+  return beats && connection.kind === 'present'
+    ? { heartbeat: { secretNamespace: namespace, secretName: connection.stateName } }
+    : {};
 }

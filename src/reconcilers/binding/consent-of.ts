@@ -9,7 +9,9 @@ import type { BindingObservation } from './observation.js';
 const OWN_PURPOSE = new Set([LEAVE_CLAIM, NAMESPACES].map(groupResourceKey));
 
 /** Consent for an observed binding. */
-export function consentOf(observed: Pick<BindingObservation, 'spec' | 'latest' | 'generated' | 'claims'>): Consent {
+export function consentOf(
+  observed: Pick<BindingObservation, 'spec' | 'latest' | 'generated' | 'claims'>,
+): Consent {
   const asked = { reported: observed.latest?.claims, carried: carriedClaims(observed.generated) };
   return decideConsent(observed.spec, asked, observed.claims);
 }

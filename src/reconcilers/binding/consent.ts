@@ -12,7 +12,11 @@ export interface ExportClaim extends GroupResource {
 }
 
 /** Lets us leave even if the workspace's APIBinding to the client export went first. */
-export const LEAVE_CLAIM: ExportClaim = { group: 'apis.kcp.io', resource: 'apibindings', verbs: ['get', 'delete'] };
+export const LEAVE_CLAIM: ExportClaim = {
+  group: 'apis.kcp.io',
+  resource: 'apibindings',
+  verbs: ['get', 'delete'],
+};
 const RELATED_VERBS = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'];
 export const NAMESPACES: GroupResource = { group: '', resource: 'namespaces' };
 
@@ -34,7 +38,10 @@ export interface Consent {
  */
 export function decideConsent(
   spec: BindingSpec,
-  asked: { readonly reported: readonly ReportedClaim[] | undefined; readonly carried: readonly GroupResource[] },
+  asked: {
+    readonly reported: readonly ReportedClaim[] | undefined;
+    readonly carried: readonly GroupResource[];
+  },
   workspace: WorkspaceClaims,
 ): Consent {
   const inBinding = new Set(
@@ -80,7 +87,9 @@ function consentCondition(
   const parts: string[] = [];
   if (notInBinding.length > 0) {
     const list = notInBinding.map((claim) => `${groupResourceText(claim)} (${claim.selector})`).join(', ');
-    parts.push(`The provider asks for ${list}; to allow it, add it to spec.permissionClaims with state: Accepted.`);
+    parts.push(
+      `The provider asks for ${list}; to allow it, add it to spec.permissionClaims with state: Accepted.`,
+    );
   }
   if (notInWorkspace.length > 0) {
     const list = notInWorkspace.map(groupResourceText).join(', ');

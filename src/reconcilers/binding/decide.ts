@@ -69,9 +69,15 @@ function schemaCondition(observed: BindingObservation): ConditionState {
   if (schemaRefusal !== undefined) {
     return no('Rejected', `kcp refuses the schema: ${schemaRefusal}. Ask the provider to mend it.`);
   }
-  if (schemas === undefined) return reported ?? unknown('Pending', "The provider's schema has not been read yet.");
+  if (schemas === undefined)
+    return reported ?? unknown('Pending', "The provider's schema has not been read yet.");
   const pending = generated === undefined || (missing?.schemas.length ?? 0) > 0;
-  return pending ? unknown('Pending', 'The schema is being installed.') : yes('InSync');
+  return pending ? unknown('Pending', `The schema is being installed.${lastTry(observed)}`) : yes('InSync');
+}
+
+/** Steps are retried for ever; what stops them is shown meanwhile. */
+function lastTry({ failure }: BindingObservation): string {
+  return failure === undefined ? '' : ` The last try failed: ${failure.message}`;
 }
 
 function syncingCondition({ latest }: BindingObservation): ConditionState {
@@ -82,7 +88,9 @@ function syncingCondition({ latest }: BindingObservation): ConditionState {
 function readyCondition(observed: BindingObservation, others: BindingConditions): ConditionState {
   const bad = others.find(
     ([type, { status, reason }]) =>
-      status !== 'True' && type !== 'PermissionClaimsAccepted' && !(type === 'Syncing' && reason === 'Paused'),
+      status !== 'True' &&
+      type !== 'PermissionClaimsAccepted' &&
+      !(type === 'Syncing' && reason === 'Paused'),
   );
   if (bad !== undefined) return no('NotReady', `${bad[0]}: ${bad[1].message}`);
   if (observed.spec.paused === true) {

@@ -78,7 +78,10 @@ export function resourceSchema(ref: BindingRef, plan: SchemaPlan): KubeObject {
 
 /** Hash of everything in the plan: an export that carries it was written after all of its parts. */
 export function exportHash(plan: ExportPlan): string {
-  return digest('export', JSON.stringify([exportSpec(plan), exportAnnotations(plan), plan.connection.uid, plan.bindByUser]));
+  return digest(
+    'export',
+    JSON.stringify([exportSpec(plan), exportAnnotations(plan), plan.connection.uid, plan.bindByUser]),
+  );
 }
 
 export function generatedExport(plan: ExportPlan): KubeObject {
@@ -116,7 +119,11 @@ function exportSpec(plan: ExportPlan): JsonObject {
       schema: name,
       storage: { crd: {} },
     })),
-    permissionClaims: plan.claims.map(({ group, resource, verbs }) => ({ group, resource, verbs: [...verbs] })),
+    permissionClaims: plan.claims.map(({ group, resource, verbs }) => ({
+      group,
+      resource,
+      verbs: [...verbs],
+    })),
   };
 }
 
@@ -134,7 +141,10 @@ export function serviceAccount(ref: BindingRef, namespace: string): KubeObject {
 }
 
 /** Role and role binding of the export's own account: the content of that one export, and nothing else. */
-export function contentRole(ref: BindingRef, namespace: string): readonly [role: KubeObject, binding: KubeObject] {
+export function contentRole(
+  ref: BindingRef,
+  namespace: string,
+): readonly [role: KubeObject, binding: KubeObject] {
   const { exportName } = generatedNames(ref);
   return roleAndBinding(ref, {
     name: exportName,

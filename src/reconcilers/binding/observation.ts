@@ -59,6 +59,12 @@ export interface Progress {
   readonly cleaned: boolean;
 }
 
+/** A step that failed in the last run; its conditions say so until it succeeds. */
+export interface StepFailure {
+  readonly step: string;
+  readonly message: string;
+}
+
 /** All that decides about a binding. Data only, so that every case can stand in a table. */
 export interface BindingObservation {
   /** Milliseconds since the epoch. */
@@ -90,6 +96,7 @@ export interface BindingObservation {
   readonly missing: MissingParts | undefined;
   /** kcp refused a schema of the plan: its words. */
   readonly schemaRefusal: string | undefined;
+  readonly failure: StepFailure | undefined;
   readonly apiBinding: ApiBindingView;
   readonly access: AccessView;
   readonly progress: Progress;
@@ -98,5 +105,11 @@ export interface BindingObservation {
 }
 
 export type BindingCondition =
-  'Connected' | 'PermissionClaimsAccepted' | 'ExportReady' | 'SchemaInSync' | 'APIBound' | 'Syncing' | 'Ready';
+  | 'Connected'
+  | 'PermissionClaimsAccepted'
+  | 'ExportReady'
+  | 'SchemaInSync'
+  | 'APIBound'
+  | 'Syncing'
+  | 'Ready';
 export type BindingConditions = readonly (readonly [BindingCondition, ConditionState])[];

@@ -50,13 +50,20 @@ export function generatedLabels(ref: BindingRef): Record<string, string> {
  * that follows from its labels, so that a wrong label can never lead to somebody else's binding.
  */
 export function ownerOf(object: KubeObject): BindingRef | undefined {
+  const owner = ownerOfPart(object);
+  return owner !== undefined && generatedNames(owner).exportName === object.metadata.name ? owner : undefined;
+}
+
+/** The same for any part of a generated export. */
+export function ownerOfPart(object: KubeObject): BindingRef | undefined {
   const { labels, annotations, name } = object.metadata;
   const cluster = labels?.[CLUSTER_LABEL];
   const uid = labels?.[BINDING_UID_LABEL];
   const binding = annotations?.[BINDING_ANNOTATION];
   if (labels?.[COMPONENT_LABEL] !== GENERATED_COMPONENT || !isLogicalCluster(cluster)) return undefined;
   if (uid === undefined || binding === undefined) return undefined;
-  return generatedExportName(cluster, uid) === name ? { cluster, name: binding, uid } : undefined;
+  const owner = { cluster, name: binding, uid };
+  return Object.values<string>({ ...generatedNames(owner) }).includes(name) ? owner : undefined;
 }
 
 /** The only APIBindings that are ever changed or deleted: our label, our name and our export. */

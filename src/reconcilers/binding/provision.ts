@@ -7,25 +7,8 @@ import { exportRequest, recordedContractUid } from './assignment.js';
 import type { Consent, ExportClaim } from './consent.js';
 import { exportHash } from './manifests.js';
 import type { ExportPlan, SchemaPlan } from './manifests.js';
-import type { BindingObservation } from './observation.js';
-
-/** Effects that make and keep the generated export and its APIBinding. */
-export type ProvisionStep =
-  | { readonly name: 'binding.identity.create' }
-  | { readonly name: 'binding.schema.create'; readonly schema: SchemaPlan }
-  | { readonly name: 'binding.account.create' }
-  | { readonly name: 'binding.role.apply' }
-  | { readonly name: 'binding.role-binding.apply' }
-  | { readonly name: 'binding.bind-role.apply' | 'binding.bind-role.remove' }
-  | { readonly name: 'binding.export.create' | 'binding.export.update'; readonly plan: ExportPlan }
-  | { readonly name: 'binding.schema.remove-old'; readonly schema: string }
-  | { readonly name: 'binding.api-binding.create'; readonly consent: Consent }
-  | {
-      readonly name: 'binding.api-binding.update';
-      readonly consent: Consent;
-      readonly uid: string;
-      readonly resourceVersion: string | undefined;
-    };
+import type { ApiBindingStep, PartStep } from './plan.js';
+import type { BindingObservation, MissingParts } from './observation.js';
 
 /**
  * What the generated export should be: from the worker's schemas, or, while there are none, what it is made
@@ -52,34 +35,48 @@ export function exportPlan(observed: BindingObservation, consent: Consent): Expo
 }
 
 /** Identity first, export last: an export that carries the plan's hash proves all of its parts. */
-export function provisionSteps(observed: BindingObservation, consent: Consent): ProvisionStep[] {
+export function provisionSteps(observed: BindingObservation, consent: Consent): PartStep[] {
   const { missing, schemas, generated, schemaRefusal } = observed;
   const plan = exportPlan(observed, consent);
-  if (plan === undefined || missing === undefined || schemas?.kind !== 'usable' || schemaRefusal !== undefined) {
+  if (
+    plan === undefined ||
+    missing === undefined ||
+    schemas?.kind !== 'usable' ||
+    schemaRefusal !== undefined
+  ) {
     return [];
   }
   // Its key is what kcp keeps the objects under: a new one would hide every object behind another.
   if (missing.identity && identityInUse(observed)) return [];
-  const steps: ProvisionStep[] = [];
-  if (missing.identity) steps.push({ name: 'binding.identity.create' });
-  for (const schema of schemas.schemas) {
+  const steps: PartStep[] = [
+    ...partSteps(missing, schemas.schemas),
+    ...exportSteps(generated, plan),
+    ...bindRoleSteps(missing),
+  ];
+  if (steps.length > 0 || observed.access.kind !== 'served') return steps;
+  return missing.oldSchemas.map((schema) => ({ name: 'binding.schema.remove-old', schema }));
+}
+
+function partSteps(missing: MissingParts, schemas: readonly SchemaPlan[]): PartStep[] {
+  const steps: PartStep[] = missing.identity ? [{ name: 'binding.identity.create' }] : [];
+  for (const schema of schemas) {
     if (missing.schemas.includes(schema.name)) steps.push({ name: 'binding.schema.create', schema });
   }
   if (missing.account) steps.push({ name: 'binding.account.create' });
   if (missing.role) steps.push({ name: 'binding.role.apply' });
   if (missing.roleBinding) steps.push({ name: 'binding.role-binding.apply' });
-  if (generated === undefined) steps.push({ name: 'binding.export.create', plan });
-  else if (generated.metadata.annotations?.[DESIRED_HASH_ANNOTATION] !== exportHash(plan)) {
-    steps.push({ name: 'binding.export.update', plan });
-  }
-  if (missing.bindRole === 'missing') steps.push({ name: 'binding.bind-role.apply' });
-  if (missing.bindRole === 'left-over') steps.push({ name: 'binding.bind-role.remove' });
-  if (steps.length === 0 && observed.access.kind === 'served') {
-    steps.push(
-      ...missing.oldSchemas.map((schema) => ({ name: 'binding.schema.remove-old', schema }) as const),
-    );
-  }
   return steps;
+}
+
+function exportSteps(generated: KubeObject | undefined, plan: ExportPlan): PartStep[] {
+  if (generated === undefined) return [{ name: 'binding.export.create', plan }];
+  const hash = generated.metadata.annotations?.[DESIRED_HASH_ANNOTATION];
+  return hash === exportHash(plan) ? [] : [{ name: 'binding.export.update', plan }];
+}
+
+function bindRoleSteps({ bindRole }: MissingParts): PartStep[] {
+  if (bindRole === 'fine') return [];
+  return [{ name: bindRole === 'missing' ? 'binding.bind-role.apply' : 'binding.bind-role.remove' }];
 }
 
 /** An export, or an APIBinding that we can see, has used the identity. */
@@ -89,7 +86,7 @@ export function identityInUse(observed: BindingObservation): boolean {
 }
 
 /** Makes the APIBinding, or brings its accepted claims to what both consents say. */
-export function apiBindingSteps(observed: BindingObservation, consent: Consent): ProvisionStep[] {
+export function apiBindingSteps(observed: BindingObservation, consent: Consent): ApiBindingStep[] {
   const { apiBinding, generated } = observed;
   if (generated === undefined || isDeleting(generated) || !mayBind(observed)) return [];
   if (apiBinding.kind === 'none') return [{ name: 'binding.api-binding.create', consent }];

@@ -1,14 +1,13 @@
 import type { ConditionState } from '../../api/conditions.js';
 import { detail, no, unknown } from '../conditions.js';
-import { isDeleting } from '../views.js';
-import { boundState } from './api-bound.js';
+import { isDeleting, textAt } from '../views.js';
 import { assignmentOf, isOtherAccount } from './assignment.js';
 import { consentOf } from './consent-of.js';
 import { connectedCondition } from './connected.js';
 import { POLL_MS, SLOW_POLL_MS } from './plan.js';
 import type { BindingPlan, BindingStep } from './plan.js';
-import { exportPlan, provisionSteps } from './provision.js';
-import type { BindingConditions, BindingObservation } from './observation.js';
+import { provisionSteps } from './provision.js';
+import type { ApiBindingView, BindingConditions, BindingObservation } from './observation.js';
 
 const FORCE = 'To let go without the provider, set annotation kcp.kube-bind.io/force-release: "true".';
 
@@ -32,7 +31,9 @@ export function decideRelease(observed: BindingObservation): BindingPlan {
     steps: release.steps,
     ...(release.lookAgainMs === undefined ? {} : { lookAgainMs: release.lookAgainMs }),
   };
-  return observed.exists ? { ...plan, status: { phase: 'Deleting', conditions: conditionsOf(observed, release) } } : plan;
+  return observed.exists
+    ? { ...plan, status: { phase: 'Deleting', conditions: conditionsOf(observed, release) } }
+    : plan;
 }
 
 function nextRelease(observed: BindingObservation): Release {
@@ -57,35 +58,29 @@ function nextRelease(observed: BindingObservation): Release {
 function isUntouched(observed: BindingObservation): boolean {
   const { connection, generated, apiBinding, latest } = observed;
   const hasAccount = connection.kind === 'present' && connection.account !== undefined;
-  return !hasAccount && generated === undefined && latest === undefined && apiBinding.kind === 'none';
+  const asked = observed.exists && latest !== undefined;
+  return !hasAccount && generated === undefined && !asked && apiBinding.kind === 'none';
 }
 
 function drain(observed: BindingObservation): Release {
   const { apiBinding, connection, access } = observed;
   if (apiBinding.kind === 'unknown') {
-    return { steps: [], syncing: unknown('ConsumerUnreachable', apiBinding.message), lookAgainMs: SLOW_POLL_MS };
+    return {
+      steps: [],
+      syncing: unknown('ConsumerUnreachable', apiBinding.message),
+      lookAgainMs: SLOW_POLL_MS,
+    };
   }
   const account = connection.kind === 'present' ? connection.account : undefined;
   const other = account !== undefined && isOtherAccount(observed, account);
   if ((account === undefined || other) && !observed.force) {
-    return { steps: [], syncing: no('WaitingForProvider', `${connectedCondition(observed).message} ${FORCE}`) };
-  }
-  const consent = consentOf(observed);
-  const found = apiBinding.kind === 'found' ? apiBinding.object : undefined;
-  const bound = apiBinding.kind === 'several' || (found !== undefined && boundState(found).kind === 'bound');
-  if (bound && access.kind !== 'served') {
-    // Objects with our finalizer may be behind it. A missing export comes back with its identity first.
-    const comeback = observed.generated === undefined && exportPlan(observed, consent) !== undefined;
-    const why = access.kind === 'not-served' ? access.message : 'the generated APIExport is missing';
     return {
-      steps: comeback ? provisionSteps(observed, consent) : [],
-      syncing: no(
-        'ConsumerUnreachable',
-        `The workspace's objects cannot be reached: ${detail(why)}. It is tried again; nothing is deleted meanwhile.`,
-      ),
-      lookAgainMs: POLL_MS,
+      steps: [],
+      syncing: no('WaitingForProvider', `${connectedCondition(observed).message} ${FORCE}`),
     };
   }
+  if (mayHoldObjects(apiBinding) && access.kind !== 'served') return waitForConsumer(observed);
+  const consent = consentOf(observed);
   const assignment = assignmentOf(observed, 'drain', { account: other ? undefined : account, consent });
   return {
     steps: [{ name: 'binding.worker.assign', assignment }],
@@ -93,11 +88,32 @@ function drain(observed: BindingObservation): Release {
   };
 }
 
+/** An API that was bound once may hold objects with our finalizer. */
+function mayHoldObjects(apiBinding: ApiBindingView): boolean {
+  if (apiBinding.kind === 'several') return true;
+  return apiBinding.kind === 'found' && textAt(apiBinding.object, 'status', 'phase') === 'Bound';
+}
+
+/** A missing export comes back first, with its identity; nothing is deleted meanwhile. */
+function waitForConsumer(observed: BindingObservation): Release {
+  const { access, generated } = observed;
+  const why = access.kind === 'not-served' ? access.message : 'the generated APIExport is missing';
+  return {
+    steps: generated === undefined ? provisionSteps(observed, consentOf(observed)) : [],
+    syncing: no(
+      'ConsumerUnreachable',
+      `The workspace's objects cannot be reached: ${detail(why)}. It is tried again; nothing is deleted meanwhile.`,
+    ),
+    lookAgainMs: POLL_MS,
+  };
+}
+
 /** The worker's own word about what holds it up. */
 function workerWord(observed: BindingObservation, otherwise: string): ConditionState {
   const said = observed.fresh?.conditions.Syncing;
   if (said !== undefined && said.status !== 'True') {
-    const hint = said.reason === 'WaitingForProvider' || said.reason === 'ProviderUnreachable' ? ` ${FORCE}` : '';
+    const hint =
+      said.reason === 'WaitingForProvider' || said.reason === 'ProviderUnreachable' ? ` ${FORCE}` : '';
     return { ...said, message: `${said.message}${observed.force ? '' : hint}` };
   }
   return no('Draining', otherwise);
@@ -164,7 +180,10 @@ function leave(observed: BindingObservation): Release {
 function letGo(observed: BindingObservation, remaining: readonly string[]): Release {
   const steps: BindingStep[] = [{ name: 'binding.worker.release', remaining }];
   if (observed.exists) steps.push({ name: 'binding.finalizer.remove' });
-  const stays = remaining.length === 0 ? 'Nothing that we may remove is left.' : `On the provider stays: ${remaining.slice(0, 100).join(', ')}.`;
+  const stays =
+    remaining.length === 0
+      ? 'Nothing that we may remove is left.'
+      : `On the provider stays: ${remaining.slice(0, 100).join(', ')}.`;
   return { steps, syncing: no('Released', stays) };
 }
 

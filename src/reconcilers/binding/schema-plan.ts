@@ -37,6 +37,13 @@ export type SchemaDecision =
   /** What is served stays as it is. */
   | { readonly kind: 'refused'; readonly condition: ConditionState };
 
+/** What shall be served, and what is served now. */
+export interface SchemaView {
+  /** Undefined while nothing is known. */
+  readonly decision: SchemaDecision | undefined;
+  readonly served: readonly ServedApi[];
+}
+
 /**
  * Which APIResourceSchemas the generated export shall have. The worker's schemas are checked again from
  * scratch; where something is served already, a schema only follows when kcp can take it in place without
@@ -57,8 +64,16 @@ export function planSchemas(
       const text = `${groupResourceText(schema)}: ${checked.path}: ${checked.message}`;
       return { kind: 'refused', condition: no(checked.reason, detail(text)) };
     }
-    const served = byKey.get(groupResourceKey({ group: checked.schema.group, resource: checked.schema.resource }));
-    const next = following(served, checked.spec);
+    const served = byKey.get(
+      groupResourceKey({ group: checked.schema.group, resource: checked.schema.resource }),
+    );
+    const same =
+      schemaName(
+        ref,
+        { plural: checked.schema.resource, group: checked.schema.group },
+        checked.schema.contentHash,
+      ) === served?.name;
+    const next = same ? { spec: checked.spec, differences: [] } : following(served, checked.spec);
     if (next.differences.length > 0) {
       const title = groupResourceText(checked.schema);
       differences.push(...next.differences.map((difference) => `${title}: ${difference}`));
@@ -80,6 +95,22 @@ export function planSchemas(
   return { kind: 'usable', schemas, apis };
 }
 
+/**
+ * What is served now, as a decision: for the time in which no worker has reported schemas, so that a generated
+ * export which an admin deleted can come back without the provider.
+ */
+export function keepSchemas(live: readonly LiveSchema[]): SchemaDecision | undefined {
+  const schemas: SchemaPlan[] = [];
+  const apis: ServedApi[] = [];
+  for (const { name, group, resource, spec } of live) {
+    if (spec === undefined) return undefined;
+    schemas.push({ name, group, resource, spec, annotations: {} });
+    const { kind, scope, versions, syncVersion } = describe(spec);
+    apis.push({ group, resource, kind, scope, versions, syncVersion, schema: name });
+  }
+  return live.length === 0 ? undefined : { kind: 'usable', schemas, apis };
+}
+
 function following(
   live: LiveSchema | undefined,
   next: ResourceSchemaSpec,
@@ -90,7 +121,9 @@ function following(
     );
     return {
       spec: next,
-      differences: missing.map((name) => `version ${name}: kcp may hold objects in it, and the provider dropped it`),
+      differences: missing.map(
+        (name) => `version ${name}: kcp may hold objects in it, and the provider dropped it`,
+      ),
     };
   }
   const comparison = compareSchemas(live.spec, next, live.storageVersions);

@@ -24,7 +24,8 @@ function byLogin(observed: ConnectionObservation): ConditionState {
   }
   const unavailable = whyNoHandshake(observed);
   if (unavailable !== undefined) return no('HandshakeUnavailable', unavailable);
-  if (view.kind === 'none') return unknown('AwaitingLogin', 'The login starts as soon as the backend answers.');
+  if (view.kind === 'none')
+    return unknown('AwaitingLogin', 'The login starts as soon as the backend answers.');
   const because = detail(view.login.endedBecause ?? 'the login led to no account');
   return no(view.login.endedReason ?? 'LoginEnded', `The login ended: ${because}. ${START_ANOTHER}`);
 }

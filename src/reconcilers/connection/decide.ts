@@ -21,7 +21,10 @@ export interface ConnectionPlan {
   /** Done in this order; the next run decides anew from what is there then. */
   readonly steps: readonly ConnectionStep[];
   /** Absent: nothing is said in status (our finalizer is not there yet, or comes off). */
-  readonly status?: { readonly phase: NonNullable<ConnectionStatus['phase']>; readonly conditions: ConnectionConditions };
+  readonly status?: {
+    readonly phase: NonNullable<ConnectionStatus['phase']>;
+    readonly conditions: ConnectionConditions;
+  };
   /** Milliseconds since the epoch at which time alone changes the decision. */
   readonly wakeAt?: number;
 }
@@ -122,7 +125,8 @@ function backendCondition({ provider }: ConnectionObservation): ConditionState {
 /** Ready follows Authenticated; what bindings have found out since can only take it away. */
 function readyCondition(...parts: readonly ConditionState[]): ConditionState {
   const [authenticated, ...others] = parts;
-  const bad = authenticated?.status === 'True' ? others.find(({ status }) => status === 'False') : authenticated;
+  const bad =
+    authenticated?.status === 'True' ? others.find(({ status }) => status === 'False') : authenticated;
   return bad === undefined ? yes('Ready') : no('NotReady', bad.message);
 }
 

@@ -7,7 +7,14 @@ import { untrustedText } from '../../api/untrusted-text.js';
 type StatusOffer = NonNullable<ConnectionStatus['offers']>[number];
 
 /** What the schema of `status.offers` takes, and a budget that keeps the whole object far below etcd's limit. */
-const LIMITS = { offers: 256, resources: 64, versions: 32, claims: 32, selectorWords: 512, totalBytes: 256 * 1024 };
+const LIMITS = {
+  offers: 256,
+  resources: 64,
+  versions: 32,
+  claims: 32,
+  selectorWords: 512,
+  totalBytes: 256 * 1024,
+};
 
 /**
  * The offers as status shows them: a copy for reading, bounded, with each selector in short words. What does
@@ -53,7 +60,11 @@ function offerForStatus(offer: Offer): StatusOffer {
 /** A provider's selector for people: `labels app=x; named a/b; referenced by widgets.example.org`. */
 export function selectorWords(claim: Pick<OfferedClaim, 'selector'>): string {
   const selector = claim.selector as JsonObject;
-  const words = [labelWords(selector['labelSelector']), nameWords(selector['namedResources']), referenceWords(selector['references'])]
+  const words = [
+    labelWords(selector['labelSelector']),
+    nameWords(selector['namedResources']),
+    referenceWords(selector['references']),
+  ]
     .filter((part) => part !== '')
     .join('; ');
   return untrustedText(words === '' ? 'nothing' : words, LIMITS.selectorWords);
@@ -62,7 +73,9 @@ export function selectorWords(claim: Pick<OfferedClaim, 'selector'>): string {
 function labelWords(value: JsonValue | undefined): string {
   if (!isJsonObject(value)) return '';
   const labels = isJsonObject(value['matchLabels']) ? value['matchLabels'] : {};
-  const parts = Object.entries(labels).map(([key, text]) => `${key}=${typeof text === 'string' ? text : '?'}`);
+  const parts = Object.entries(labels).map(
+    ([key, text]) => `${key}=${typeof text === 'string' ? text : '?'}`,
+  );
   const expressions = Array.isArray(value['matchExpressions']) ? value['matchExpressions'].length : 0;
   if (expressions > 0) parts.push(`${expressions} expression${expressions === 1 ? '' : 's'}`);
   return parts.length === 0 ? 'all' : `labels ${parts.slice(0, 8).join(', ')}`;

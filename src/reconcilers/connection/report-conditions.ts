@@ -22,7 +22,8 @@ export function credentialsCondition(bindings: readonly BindingView[]): Conditio
   if (changed) return no('ProviderChanged', changed.message);
   const unauthorized = by('Unauthorized');
   if (unauthorized) return no('Unauthorized', unauthorized.message);
-  if (states.some(({ status, reason }) => status === 'True' || reason === 'ForeignKonnector')) return yes('Accepted');
+  if (states.some(({ status, reason }) => status === 'True' || reason === 'ForeignKonnector'))
+    return yes('Accepted');
   const unreachable = by('ProviderUnreachable');
   if (unreachable) return unknown('ProviderUnreachable', unreachable.message);
   return unknown('NotUsedYet', bindings.length === 0 ? NOT_USED : 'No binding has reached the provider yet.');

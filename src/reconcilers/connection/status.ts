@@ -43,7 +43,7 @@ export function connectionStatusOf(
       generation: context.generation,
     }),
   };
-  return status as unknown as JsonObject;
+  return { ...status };
 }
 
 function providerStatus(observed: ConnectionObservation): NonNullable<ConnectionStatus['provider']> {

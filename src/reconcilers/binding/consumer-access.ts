@@ -1,0 +1,161 @@
+import type { KubeClient } from '../../kube/client.js';
+import type { Clock } from '../../kube/clock.js';
+import type { ServerCredentials } from '../../kube/credentials.js';
+import { isStatus } from '../../kube/errors.js';
+import type { Gvr } from '../../kube/object.js';
+import { detail } from '../conditions.js';
+import type { AccountTokens } from './account-tokens.js';
+import type { GeneratedWorkspace } from './generated-workspace.js';
+import type { AccessView } from './observation.js';
+import type { BindingRef } from './owner.js';
+
+/** How long a shard is taken for another one than the client workspace's. */
+const FOREIGN_SHARD_MS = 5 * 60_000;
+
+export interface ConsumerAccessOptions {
+  readonly tokens: AccountTokens;
+  /** The controller's own way to a virtual workspace's URL: address, authorities, credentials. */
+  readonly ownCredentials: (url: string) => ServerCredentials;
+  readonly connect: (credentials: ServerCredentials) => KubeClient;
+  readonly clock: Pick<Clock, 'now'>;
+  /** Runs the TokenRequest under its step's name. */
+  readonly requestToken: (ref: BindingRef, account: string) => Promise<string>;
+}
+
+/**
+ * The one place that decides with which credentials a worker reads a virtual workspace. A ServiceAccount is
+ * always looked up on the shard that is asked: a token of the client workspace is good on that workspace's
+ * shard and answered with 401 on others. There the controller's own credentials are handed over, and the
+ * separation of bindings from each other is weaker.
+ */
+export class ConsumerAccessResolver {
+  readonly #options: ConsumerAccessOptions;
+  readonly #foreign = new Map<string, number>();
+  /** What was found to be served, until the APIBinding changes. */
+  readonly #served = new Map<string, { readonly signature: string; readonly url: string }>();
+
+  constructor(options: ConsumerAccessOptions) {
+    this.#options = options;
+  }
+
+  /** Shards on which workers use the controller's own credentials, for `/readyz`. */
+  get shardsWithOwnCredentials(): readonly string[] {
+    return [...this.#foreign.keys()];
+  }
+
+  /**
+   * Finds the shard that serves the workspace's objects: Bound does not mean served, so every API is asked
+   * for one object.
+   *
+   * @param signature changes whenever the APIBinding does
+   */
+  async resolve(
+    ref: BindingRef,
+    account: string,
+    target: {
+      readonly workspaces: readonly GeneratedWorkspace[];
+      readonly apis: readonly Gvr[];
+      readonly signature: string;
+    },
+  ): Promise<AccessView> {
+    const key = `${ref.cluster}|${ref.uid}`;
+    const known = this.#served.get(key);
+    const found =
+      known?.signature === target.signature && target.workspaces.some(({ url }) => url === known.url)
+        ? known
+        : await this.#probe(key, target);
+    if ('message' in found) return { kind: 'not-served', message: found.message };
+    return {
+      kind: 'served',
+      access: { credentials: await this.#credentials(ref, account, found.url, target.apis) },
+    };
+  }
+
+  /** The next `resolve` asks again. */
+  forget(ref: BindingRef): void {
+    this.#served.delete(`${ref.cluster}|${ref.uid}`);
+  }
+
+  async #probe(
+    key: string,
+    target: {
+      readonly workspaces: readonly GeneratedWorkspace[];
+      readonly apis: readonly Gvr[];
+      readonly signature: string;
+    },
+  ): Promise<{ readonly url: string } | { readonly message: string }> {
+    let message = 'kcp has not published a URL for it yet';
+    for (const { url, client } of target.workspaces) {
+      try {
+        await Promise.all(target.apis.map((gvr) => client.list(gvr, { limit: 1 })));
+      } catch (error) {
+        message = detail(error instanceof Error ? error.message : String(error));
+        continue;
+      }
+      this.#served.set(key, { signature: target.signature, url });
+      return { url };
+    }
+    return { message };
+  }
+
+  async #credentials(
+    ref: BindingRef,
+    account: string,
+    url: string,
+    apis: readonly Gvr[],
+  ): Promise<ServerCredentials> {
+    const { tokens, clock, ownCredentials } = this.#options;
+    const own = ownCredentials(url);
+    const place = { ...own, server: `${own.server}/clusters/${ref.cluster}` };
+    const { origin } = new URL(own.server);
+    const foreignUntil = this.#foreign.get(origin);
+    if (foreignUntil !== undefined && clock.now() < foreignUntil) return place;
+    const inUse = tokens.current(account);
+    if (inUse !== undefined) return withToken(place, inUse);
+    const fresh = await this.#renew(ref, account);
+    const credentials = withToken(place, fresh);
+    if (await this.#isRefused(credentials, apis)) {
+      this.#foreign.set(origin, clock.now() + FOREIGN_SHARD_MS);
+      tokens.forget(account);
+      return place;
+    }
+    this.#foreign.delete(origin);
+    return credentials;
+  }
+
+  async #renew(ref: BindingRef, account: string): Promise<string> {
+    try {
+      return await this.#options.requestToken(ref, account);
+    } catch (error) {
+      const old = this.#options.tokens.stillGood(account);
+      if (old === undefined) throw error;
+      return old;
+    }
+  }
+
+  /** Only 401 says that this shard does not know the account; rights may need a moment to arrive. */
+  async #isRefused(credentials: ServerCredentials, apis: readonly Gvr[]): Promise<boolean> {
+    const [gvr] = apis;
+    if (gvr === undefined) return false;
+    const client = this.#options.connect(credentials);
+    try {
+      await client.list(gvr, { limit: 1 });
+      return false;
+    } catch (error) {
+      return isStatus(error, 401);
+    } finally {
+      await client.close();
+    }
+  }
+}
+
+function withToken(place: ServerCredentials, token: string): ServerCredentials {
+  const { server, ca, tlsServerName, proxyUrl } = place;
+  return {
+    server,
+    ...(ca === undefined ? {} : { ca }),
+    ...(tlsServerName === undefined ? {} : { tlsServerName }),
+    ...(proxyUrl === undefined ? {} : { proxyUrl }),
+    auth: { kind: 'token', token },
+  };
+}

@@ -1,0 +1,160 @@
+import { BINDING_UID_LABEL } from '../../api/markers.js';
+import { GVR } from '../../api/gvr.js';
+import type { Gvr } from '../../api/gvr.js';
+import { jsonEqual } from '../../kube/json.js';
+import type { KubeClient } from '../../kube/client.js';
+import { ApiError, isObjectNotFound, isStatus } from '../../kube/errors.js';
+import type { KubeObject, ObjectName } from '../../kube/object.js';
+import type { ResourceSchemaSpec } from '../../schema/resource-schema.js';
+import { at } from '../views.js';
+import { bindRole, contentRole } from './manifests.js';
+import type { MissingParts } from './observation.js';
+import { generatedNames } from './owner.js';
+import type { BindingRef } from './owner.js';
+import type { LiveSchema } from './schema-plan.js';
+
+/** Schemas of a page: each may have 2 MiB. */
+const SCHEMA_PAGE = 10;
+
+/** Reads and writes what is made in the client workspace for one binding. Every method may be repeated. */
+export class GeneratedParts {
+  readonly #client: KubeClient;
+  readonly #namespace: string;
+
+  constructor(client: KubeClient, namespace: string) {
+    this.#client = client;
+    this.#namespace = namespace;
+  }
+
+  /** The object, or undefined when it is provably not there. */
+  async find(gvr: Gvr, target: ObjectName): Promise<KubeObject | undefined> {
+    try {
+      return await this.#client.get(gvr, target);
+    } catch (error) {
+      if (isObjectNotFound(error)) return undefined;
+      throw error;
+    }
+  }
+
+  generatedExport(ref: BindingRef): Promise<KubeObject | undefined> {
+    return this.find(GVR.apiExports, { name: generatedNames(ref).exportName });
+  }
+
+  /** Looks at every part of the export but the export itself. */
+  async missing(
+    ref: BindingRef,
+    wanted: {
+      readonly schemas: readonly string[];
+      readonly used: readonly string[];
+      readonly bindByUser: boolean;
+    },
+  ): Promise<MissingParts> {
+    const names = generatedNames(ref);
+    const [role, binding] = contentRole(ref, this.#namespace);
+    const inNamespace = (name: string): ObjectName => ({ namespace: this.#namespace, name });
+    const [identity, account, roleNow, bindingNow, bindRoleNow, schemas] = await Promise.all([
+      this.find(GVR.secrets, inNamespace(names.identitySecret)),
+      this.find(GVR.serviceAccounts, inNamespace(names.exportName)),
+      this.find(GVR.clusterRoles, { name: names.exportName }),
+      this.find(GVR.clusterRoleBindings, { name: names.exportName }),
+      this.find(GVR.clusterRoleBindings, { name: names.bindRole }),
+      this.schemas(ref),
+    ]);
+    const there = new Set(schemas.map(({ metadata }) => metadata.name));
+    const kept = new Set([...wanted.schemas, ...wanted.used]);
+    return {
+      identity: typeof at(identity, 'data', 'key') !== 'string',
+      schemas: wanted.schemas.filter((name) => !there.has(name)),
+      account: account === undefined,
+      role: !jsonEqual(roleNow?.['rules'], role['rules']),
+      roleBinding: !sameSubjects(bindingNow, binding),
+      bindRole: bindRoleState(wanted.bindByUser, sameSubjects(bindRoleNow, bindRole(ref)[1]), bindRoleNow),
+      oldSchemas: [...there].filter((name) => !kept.has(name)),
+    };
+  }
+
+  /** All APIResourceSchemas that were made for the binding. */
+  async schemas(ref: BindingRef): Promise<KubeObject[]> {
+    const found: KubeObject[] = [];
+    let next: string | undefined;
+    do {
+      const page = await this.#client.list(GVR.apiResourceSchemas, {
+        labelSelector: `${BINDING_UID_LABEL}=${ref.uid}`,
+        limit: SCHEMA_PAGE,
+        ...(next === undefined ? {} : { continue: next }),
+      });
+      found.push(...page.items);
+      next = page.continue;
+    } while (next !== undefined && next !== '');
+    return found;
+  }
+
+  /** The same schemas with their specs, where the objects are there. */
+  async withSpecs(live: readonly LiveSchema[]): Promise<LiveSchema[]> {
+    return Promise.all(
+      live.map(async (schema) => {
+        const object =
+          schema.name === '' ? undefined : await this.find(GVR.apiResourceSchemas, { name: schema.name });
+        // Only this controller may write schemas in its own workspace.
+        return { ...schema, spec: object?.['spec'] as ResourceSchemaSpec | undefined };
+      }),
+    );
+  }
+
+  /** Creates; an object of that name that is there already counts as done. */
+  async create(gvr: Gvr, object: KubeObject): Promise<void> {
+    try {
+      await this.#client.create(gvr, object);
+    } catch (error) {
+      if (!isAlreadyThere(error)) throw error;
+    }
+  }
+
+  /** Creates, or makes what is there the same as wanted apart from what it has in addition in metadata. */
+  async apply(gvr: Gvr, wanted: KubeObject): Promise<void> {
+    const { name, namespace } = wanted.metadata;
+    const now = await this.find(gvr, { name, namespace });
+    if (now === undefined) return this.create(gvr, wanted);
+    const metadata = {
+      ...now.metadata,
+      labels: { ...now.metadata.labels, ...wanted.metadata.labels },
+      annotations: { ...now.metadata.annotations, ...wanted.metadata.annotations },
+    };
+    await this.#client.replace(gvr, { ...now, ...wanted, metadata });
+  }
+
+  /** A role binding's role cannot be changed: one that refers to another is made anew. */
+  async applyRoleBinding(wanted: KubeObject): Promise<void> {
+    const now = await this.find(GVR.clusterRoleBindings, { name: wanted.metadata.name });
+    if (now !== undefined && !jsonEqual(now['roleRef'], wanted['roleRef'])) {
+      await this.remove(GVR.clusterRoleBindings, { name: wanted.metadata.name });
+    }
+    await this.apply(GVR.clusterRoleBindings, wanted);
+  }
+
+  /** Deletes; absent is fine. */
+  async remove(gvr: Gvr, target: ObjectName): Promise<void> {
+    try {
+      await this.#client.delete(gvr, target);
+    } catch (error) {
+      if (!isStatus(error, 404)) throw error;
+    }
+  }
+}
+
+function isAlreadyThere(error: unknown): boolean {
+  return error instanceof ApiError && error.status === 409 && error.reason === 'AlreadyExists';
+}
+
+function sameSubjects(now: KubeObject | undefined, wanted: KubeObject): boolean {
+  return jsonEqual(now?.['subjects'], wanted['subjects']) && jsonEqual(now?.['roleRef'], wanted['roleRef']);
+}
+
+function bindRoleState(
+  wanted: boolean,
+  right: boolean,
+  now: KubeObject | undefined,
+): MissingParts['bindRole'] {
+  if (wanted) return right ? 'fine' : 'missing';
+  return now === undefined ? 'fine' : 'left-over';
+}

@@ -1,0 +1,264 @@
+import { GVR } from '../../api/gvr.js';
+import {
+  CONNECTION_ANNOTATION,
+  DELETION_POLICY_ANNOTATION,
+  DESIRED_HASH_ANNOTATION,
+  EXPORT_REQUEST_ANNOTATION,
+} from '../../api/markers.js';
+import { isStatus, KubeError } from '../../kube/errors.js';
+import type { KubeObject } from '../../kube/object.js';
+import type { ExportHome, WorkspaceClaims } from '../claims.js';
+import { detail } from '../conditions.js';
+import type { ReconcilerDeps } from '../deps.js';
+import { poolKey } from '../keys.js';
+import type { Shared } from '../shared.js';
+import { bindingSpec, hasCleanupFinalizer, isDeleting, isForced, objectsAt, textAt } from '../views.js';
+import type { BindingSpec } from '../views.js';
+import { mayBind } from './api-bound.js';
+import { recordedContractUid } from './assignment.js';
+import { consentOf } from './consent-of.js';
+import { TokenAnswerError } from './account-tokens.js';
+import type { ConsumerAccessResolver } from './consumer-access.js';
+import { findApiBinding } from './find-api-binding.js';
+import { findConnection } from './find-connection.js';
+import { SeenApiBindings } from './seen-api-bindings.js';
+import type { GeneratedParts } from './generated-parts.js';
+import type { GeneratedWorkspace, GeneratedWorkspaces } from './generated-workspace.js';
+import { boundSchemaNames, liveSchemas } from './live-schemas.js';
+import { exportHash } from './manifests.js';
+import type { AccessView, ApiBindingView, BindingObservation, ConnectionView } from './observation.js';
+import { generatedNames } from './owner.js';
+import type { BindingRef } from './owner.js';
+import { namespacesOfPeers } from './peers.js';
+import { exportPlan } from './provision.js';
+import type { Runtime, Runtimes } from './runtime.js';
+import type { SchemaPlanner } from './schema-planner.js';
+import type { SchemaDecision, ServedApi } from './schema-plan.js';
+
+/** Parts of a generated export that nobody should have touched are looked at again after this time. */
+const VERIFY_MS = 60 * 60_000;
+/** A schema that kcp refused is tried again after this time, or when it changes. */
+const REFUSED_MS = 10 * 60_000;
+
+export interface ObserverParts {
+  readonly parts: GeneratedParts;
+  readonly planner: SchemaPlanner;
+  readonly access: ConsumerAccessResolver;
+  readonly generatedWorkspaces: GeneratedWorkspaces;
+  readonly runtimes: Runtimes;
+}
+
+/** Gathers all that decides about a binding, from stores where they do and live where they do not. */
+export class BindingObserver {
+  readonly #deps: ReconcilerDeps;
+  readonly #shared: Shared;
+  readonly #tools: ObserverParts;
+  readonly #home: ExportHome;
+  readonly #seen: SeenApiBindings;
+
+  constructor(deps: ReconcilerDeps, shared: Shared, tools: ObserverParts) {
+    this.#deps = deps;
+    this.#shared = shared;
+    this.#tools = tools;
+    this.#seen = new SeenApiBindings(deps.clock);
+    this.#home = { path: deps.clientWorkspace.path, cluster: deps.clientWorkspace.cluster };
+  }
+
+  /** @param object undefined when the binding is provably gone and only what was made for it is left */
+  async observe(runtime: Runtime, object: KubeObject | undefined): Promise<BindingObservation> {
+    const { ref } = runtime;
+    const { index, reports } = this.#shared;
+    const deleting = object === undefined || isDeleting(object);
+    const generated = await this.#generated(ref, deleting);
+    const spec = object === undefined ? specOfExport(generated, runtime.connection) : bindingSpec(object);
+    runtime.connection = spec.connection;
+    const claims = await index.claimsNow(ref.cluster);
+    const sources = {
+      index,
+      workspace: this.#deps.workspaces.workspace(ref.cluster),
+      states: this.#shared.states,
+      allStates: this.#deps.states,
+    };
+    const connection = await findConnection(ref, spec.connection, sources, { deleting, generated });
+    const key = poolKey(ref.cluster, ref.uid);
+    const workspaces = await this.#workspaces(ref, deleting);
+    const apiBinding = await this.#apiBinding(ref, claims, workspaces, deleting);
+    const bound = boundObject(apiBinding);
+    runtime.bound = textAt(bound, 'status', 'phase') === 'Bound';
+    const latest = reports.latest(key);
+    const { decision: schemas, served } = await this.#tools.planner.plan(ref, {
+      reported: deleting ? undefined : latest?.schemas,
+      live: liveSchemas(generated, bound),
+      loadSpecs: (live) => this.#tools.parts.withSpecs(live),
+    });
+    if (latest?.conditions.Syncing?.reason === 'ConsumerUnreachable') this.#tools.access.forget(ref);
+    const base: BindingObservation = {
+      now: this.#deps.clock.now(),
+      home: this.#home,
+      namespace: this.#deps.clientWorkspace.namespace,
+      ref,
+      exists: object !== undefined,
+      deleting,
+      hasFinalizer: object !== undefined && hasCleanupFinalizer(object),
+      force: object === undefined ? !hasAccount(connection) : isForced(object),
+      spec,
+      workspaceDying: index.isDying(ref.cluster),
+      connection,
+      beats: index.beating(ref.cluster, spec.connection)?.metadata.uid === ref.uid,
+      claims,
+      latest,
+      fresh: reports.fresh(key),
+      schemas,
+      generated,
+      missing: undefined,
+      schemaRefusal: this.#refusal(runtime, schemas),
+      failure: runtime.failure,
+      apiBinding,
+      access: { kind: 'none' },
+      progress: this.#progress(runtime, key),
+      namespacesInUse: undefined,
+    };
+    // What follows depends on the rest.
+    return {
+      ...base,
+      access: base.progress.drained
+        ? { kind: 'none' }
+        : await this.#access(runtime, base, served, workspaces),
+      missing: await this.#missing(runtime, base),
+      namespacesInUse: base.progress.cleaned ? this.#peers(base) : undefined,
+    };
+  }
+
+  #peers(observed: BindingObservation): readonly string[] | undefined {
+    return namespacesOfPeers(observed.ref, this.#contractUid(observed), {
+      exports: this.#deps.clientWorkspace.generatedExports,
+      reports: this.#shared.reports,
+      runtimes: this.#tools.runtimes,
+    });
+  }
+
+  #contractUid(observed: BindingObservation): string | undefined {
+    const account = observed.connection.kind === 'present' ? observed.connection.account : undefined;
+    return (
+      recordedContractUid(observed) ?? account?.contractNamespaceUid ?? observed.latest?.contractNamespaceUid
+    );
+  }
+
+  /** From the store while it lives there; a deletion looks for itself. */
+  async #generated(ref: BindingRef, live: boolean): Promise<KubeObject | undefined> {
+    const { generatedExports, cluster } = this.#deps.clientWorkspace;
+    const cached = generatedExports.get({ cluster, name: generatedNames(ref).exportName });
+    return cached === undefined || live ? this.#tools.parts.generatedExport(ref) : cached;
+  }
+
+  async #workspaces(ref: BindingRef, live: boolean): Promise<readonly GeneratedWorkspace[]> {
+    const { exportName } = generatedNames(ref);
+    const { generatedWorkspaces, parts } = this.#tools;
+    if (!live) return generatedWorkspaces.in(exportName, ref.cluster);
+    const slice = await parts.find(GVR.apiExportEndpointSlices, { name: exportName });
+    return generatedWorkspaces.ofSlice(slice, ref.cluster);
+  }
+
+  #apiBinding(
+    ref: BindingRef,
+    claims: WorkspaceClaims,
+    generated: readonly GeneratedWorkspace[],
+    live: boolean,
+  ): Promise<ApiBindingView> {
+    const workspace = this.#deps.workspaces.workspace(ref.cluster);
+    const store = this.#shared.index.apiBindings;
+    const look = () => findApiBinding(ref, { store, workspace, claims, generated, home: this.#home }, live);
+    // Without the claim no store shows it; and reports come each second.
+    return live || mayBind({ claims }) ? look() : this.#seen.get(poolKey(ref.cluster, ref.uid), look);
+  }
+
+  forget(ref: BindingRef): void {
+    this.#seen.forget(poolKey(ref.cluster, ref.uid));
+  }
+
+  #progress(runtime: Runtime, key: string): BindingObservation['progress'] {
+    const drained = runtime.stage === 'drain' && this.#shared.reports.fresh(key)?.drained === true;
+    if (drained) runtime.progress = { ...runtime.progress, drained: true };
+    return runtime.progress;
+  }
+
+  #refusal(runtime: Runtime, schemas: SchemaDecision | undefined): string | undefined {
+    const { refusal } = runtime;
+    if (refusal === undefined || schemas?.kind !== 'usable') return undefined;
+    const planned = schemas.schemas.some(({ name }) => name === refusal.schema);
+    return planned && this.#deps.clock.now() - refusal.at < REFUSED_MS ? refusal.message : undefined;
+  }
+
+  /** Undefined when the export proves its parts and they were looked at not long ago. */
+  async #missing(runtime: Runtime, observed: BindingObservation): Promise<BindingObservation['missing']> {
+    const plan = exportPlan(observed, consentOf(observed));
+    if (plan === undefined || (observed.deleting && observed.generated !== undefined)) return undefined;
+    const proven = observed.generated?.metadata.annotations?.[DESIRED_HASH_ANNOTATION] === exportHash(plan);
+    const wanted = plan.schemas.map(({ name }) => name);
+    const used = boundSchemaNames(boundObject(observed.apiBinding));
+    const now = this.#deps.clock.now();
+    if (proven) {
+      // After a restart not all bindings are looked through at the same time.
+      runtime.verifiedAt ??= now - VERIFY_MS * this.#deps.random();
+      const replaced = runtime.schemasReplaced && used.every((name) => wanted.includes(name));
+      if (now - runtime.verifiedAt < VERIFY_MS && !replaced) return undefined;
+    }
+    const bindByUser = !mayBind(observed);
+    const missing = await this.#tools.parts.missing(observed.ref, { schemas: wanted, used, bindByUser });
+    if (proven) runtime.verifiedAt = now;
+    if (missing.oldSchemas.length === 0) runtime.schemasReplaced = false;
+    return missing;
+  }
+
+  async #access(
+    runtime: Runtime,
+    observed: BindingObservation,
+    served: readonly ServedApi[],
+    workspaces: readonly GeneratedWorkspace[],
+  ): Promise<AccessView> {
+    const { ref } = observed;
+    const bound = boundObject(observed.apiBinding);
+    if (bound === undefined || textAt(bound, 'status', 'phase') !== 'Bound') return { kind: 'none' };
+    const resources = objectsAt(bound, 'status', 'boundResources');
+    const apis = served.map(({ group, resource, syncVersion }) => ({
+      group,
+      resource,
+      version: syncVersion,
+    }));
+    if (apis.length === 0) return { kind: 'not-served', message: 'its schemas are not known now' };
+    const signature = JSON.stringify([bound.metadata.uid, resources, apis]);
+    try {
+      return await this.#tools.access.resolve(ref, generatedNames(ref).exportName, {
+        workspaces,
+        apis,
+        signature,
+      });
+    } catch (error) {
+      if (!(error instanceof KubeError) && !(error instanceof TokenAnswerError)) throw error;
+      // Without its ServiceAccount there is no token: the parts are looked at now.
+      if (isStatus(error, 404)) runtime.verifiedAt = Number.NEGATIVE_INFINITY;
+      return { kind: 'not-served', message: `no credentials for it: ${detail(error.message)}` };
+    }
+  }
+}
+
+/** The APIBinding that counts, where there is one. */
+function boundObject(view: ApiBindingView): KubeObject | undefined {
+  if (view.kind === 'found') return view.object;
+  return view.kind === 'several' ? view.ours : undefined;
+}
+
+function hasAccount(connection: ConnectionView): boolean {
+  return connection.kind === 'present' && connection.account !== undefined;
+}
+
+/** What is remembered of the spec of a binding that is gone. */
+function specOfExport(generated: KubeObject | undefined, connection: string): BindingSpec {
+  const annotations = generated?.metadata.annotations ?? {};
+  const template = annotations[EXPORT_REQUEST_ANNOTATION];
+  return {
+    connection: annotations[CONNECTION_ANNOTATION] ?? connection,
+    deletionPolicy: annotations[DELETION_POLICY_ANNOTATION] === 'Orphan' ? 'Orphan' : 'Delete',
+    ...(template === undefined ? {} : { template }),
+  };
+}

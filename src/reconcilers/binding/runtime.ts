@@ -1,0 +1,82 @@
+import type { Stage } from '../../syncer/protocol/assignment.js';
+import { poolKey } from '../keys.js';
+import type { Progress, StepFailure } from './observation.js';
+import type { BindingRef } from './owner.js';
+
+/** A schema that kcp did not take. */
+export interface SchemaRefusal {
+  readonly schema: string;
+  readonly message: string;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+}
+
+/** What this process remembers about one binding. Nothing here is needed after a restart. */
+export interface Runtime {
+  readonly ref: BindingRef;
+  /** Name of its connection, as last seen. */
+  connection: string;
+  /** Stage that the pool was given. */
+  stage: Stage | undefined;
+  /** An APIBinding is bound: objects may exist. */
+  bound: boolean;
+  firstSeenAt: number;
+  progress: Progress;
+  /** When all parts of the generated export were last looked at. */
+  verifiedAt: number | undefined;
+  /** The export was pointed at other schemas: the old ones may go when kcp has followed. */
+  schemasReplaced: boolean;
+  refusal: SchemaRefusal | undefined;
+  /** The step that failed in the last run. */
+  failure: StepFailure | undefined;
+  /** When figures were last written to status. */
+  figuresAt: number | undefined;
+}
+
+/** Runtimes by pool key; found by workspace and name too. */
+export class Runtimes {
+  readonly #byKey = new Map<string, Runtime>();
+  readonly #byName = new Map<string, Set<string>>();
+
+  get(key: string): Runtime | undefined {
+    return this.#byKey.get(key);
+  }
+
+  of(ref: BindingRef, now: number): Runtime {
+    const key = poolKey(ref.cluster, ref.uid);
+    const known = this.#byKey.get(key);
+    if (known !== undefined) return known;
+    const runtime: Runtime = {
+      ref,
+      connection: '',
+      stage: undefined,
+      bound: false,
+      firstSeenAt: now,
+      progress: { drained: false, cleaned: false },
+      verifiedAt: undefined,
+      schemasReplaced: false,
+      refusal: undefined,
+      failure: undefined,
+      figuresAt: undefined,
+    };
+    this.#byKey.set(key, runtime);
+    const name = `${ref.cluster}|${ref.name}`;
+    const keys = this.#byName.get(name) ?? new Set();
+    this.#byName.set(name, keys.add(key));
+    return runtime;
+  }
+
+  /** Bindings of that name that this process has worked on; names are used again, UIDs are not. */
+  named(cluster: string, name: string): readonly Runtime[] {
+    return [...(this.#byName.get(`${cluster}|${name}`) ?? [])].flatMap((key) => this.#byKey.get(key) ?? []);
+  }
+
+  remove(ref: BindingRef): void {
+    const key = poolKey(ref.cluster, ref.uid);
+    this.#byKey.delete(key);
+    const name = `${ref.cluster}|${ref.name}`;
+    const keys = this.#byName.get(name);
+    keys?.delete(key);
+    if (keys?.size === 0) this.#byName.delete(name);
+  }
+}

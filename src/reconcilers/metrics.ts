@@ -1,0 +1,62 @@
+import { Counter, Gauge, Histogram } from 'prom-client';
+import type { MetricsRegistry } from '../telemetry/metrics.js';
+import type { StepName } from './steps.js';
+
+export type ReconcilerKind = 'connection' | 'binding';
+
+/** What the reconcilers count. No label holds a tenant's name. */
+export interface ReconcilerMetrics {
+  reconciled(kind: ReconcilerKind, outcome: 'ok' | 'error' | 'conflict', ms: number): void;
+  step(step: StepName): void;
+  queue(kind: ReconcilerKind, length: number): void;
+  /** - `claim`: the workspace did not accept the events claim; `limit`: too many; `error`: kcp refused it */
+  eventDropped(why: 'claim' | 'limit' | 'error'): void;
+  leader(isLeader: boolean): void;
+}
+
+export function createReconcilerMetrics(registry: MetricsRegistry): ReconcilerMetrics {
+  const registers = [registry];
+  const reconciles = new Histogram({
+    name: 'kcp_bind_reconcile_seconds',
+    help: 'Time of one run of a reconciler.',
+    labelNames: ['kind', 'outcome'] as const,
+    buckets: [0.005, 0.02, 0.1, 0.5, 2, 10, 60],
+    registers,
+  });
+  const steps = new Counter({
+    name: 'kcp_bind_steps_total',
+    help: 'Named effects that were done.',
+    labelNames: ['step'] as const,
+    registers,
+  });
+  const queue = new Gauge({
+    name: 'kcp_bind_queue_length',
+    help: 'Keys that want work now.',
+    labelNames: ['kind'] as const,
+    registers,
+  });
+  const events = new Counter({
+    name: 'kcp_bind_events_dropped_total',
+    help: 'Kubernetes Events that were not written.',
+    labelNames: ['why'] as const,
+    registers,
+  });
+  const leader = new Gauge({
+    name: 'kcp_bind_leader',
+    help: '1 while this process holds the Lease.',
+    registers,
+  });
+  return {
+    reconciled: (kind, outcome, ms) => reconciles.observe({ kind, outcome }, ms / 1000),
+    step: (step) => steps.inc({ step }),
+    queue: (kind, length) => queue.set({ kind }, length),
+    eventDropped: (why) => events.inc({ why }),
+    leader: (isLeader) => leader.set(isLeader ? 1 : 0),
+  };
+}
+
+/** Counts nothing, for tests. */
+export function silentMetrics(): ReconcilerMetrics {
+  const nothing = (): void => undefined;
+  return { reconciled: nothing, step: nothing, queue: nothing, eventDropped: nothing, leader: nothing };
+}
