@@ -10,7 +10,7 @@ const options = {
   stableMs: 5000,
   maxRefusedResumes: 3,
 };
-const watching: ReflectorState = { resumeFrom: 'rv-1', attempt: 2, refusedResumes: 0 };
+const watching: ReflectorState = { resumeFrom: 'rv-1', attempt: 2, expirations: 1, refusedResumes: 0 };
 const watch = (error: unknown, lastedMs: number, resourceVersion = 'rv-1') =>
   ({ phase: 'watch', error, lastedMs, resourceVersion }) as const;
 const plan = (state: ReflectorState, outcome: Parameters<typeof planNext>[1]) =>
@@ -42,8 +42,20 @@ describe('planNext', () => {
       { resumeFrom: 'rv-2', attempt: 3 },
       400,
     ],
-    ['by 410: list anew, slowly', expired(), 10, { resumeFrom: undefined, attempt: 3 }, 400],
-    ['by 410 after a while: list anew, soon', expired(), 60_000, { resumeFrom: undefined, attempt: 1 }, 100],
+    [
+      'by 410: list anew, by its own count',
+      expired(),
+      10,
+      { resumeFrom: undefined, attempt: 2, expirations: 2 },
+      200,
+    ],
+    [
+      'by 410 after a while: list anew, soon',
+      expired(),
+      60_000,
+      { resumeFrom: undefined, attempt: 0, expirations: 1 },
+      100,
+    ],
     ['by the sink: list anew', new SinkError('x'), 10, { resumeFrom: undefined, attempt: 3 }, 400],
     ['by 404: not served', refusal(404), 0, { resumeFrom: 'rv-2', attempt: 3 }, 7],
     ['by 403: not served', refusal(403), 0, { resumeFrom: 'rv-2', attempt: 3 }, 7],
@@ -83,12 +95,15 @@ describe('planNext', () => {
     expect(state.resumeFrom).toBe('rv-1');
   });
 
-  it.each([expired(), refusal(404), refusal(500), new TransportError('x', 'timeout'), new SinkError('x')])(
-    'lists again with growing delay after a failed list: %s',
-    (error) => {
-      const step = plan({ ...INITIAL_STATE, attempt: 1 }, { phase: 'list', error });
-      expect(step.state).toEqual({ resumeFrom: undefined, attempt: 2, refusedResumes: 0 });
-      expect(step.delayMs).toBeGreaterThan(0);
-    },
-  );
+  it.each([
+    ['attempt', refusal(404)],
+    ['attempt', refusal(500)],
+    ['attempt', new TransportError('x', 'timeout')],
+    ['attempt', new SinkError('x')],
+    ['expirations', expired()],
+  ] as const)('lists again and counts %s after a failed list: %s', (count, error) => {
+    const step = plan({ ...INITIAL_STATE, [count]: 1 }, { phase: 'list', error });
+    expect(step.state).toEqual({ ...INITIAL_STATE, [count]: 2 });
+    expect(step.delayMs).toBeGreaterThan(0);
+  });
 });

@@ -6,8 +6,10 @@ import { ApiError, isStatus, ProtocolError } from '../errors.js';
 export interface ReflectorState {
   /** From where to watch; undefined: list first. Opaque, compared for equality at most. */
   readonly resumeFrom: string | undefined;
-  /** Failures since the last watch that lasted. */
+  /** Failures since the last watch that lasted, 410 aside. */
   readonly attempt: number;
+  /** 410s since then. They have a back-off of their own: the first one after an outage needs no long wait. */
+  readonly expirations: number;
   /** Of these, refusals of a watch in a row: the version to resume from may be what is wrong. */
   readonly refusedResumes: number;
 }
@@ -51,7 +53,12 @@ export interface PlanOptions {
   readonly maxRefusedResumes: number;
 }
 
-export const INITIAL_STATE: ReflectorState = { resumeFrom: undefined, attempt: 0, refusedResumes: 0 };
+export const INITIAL_STATE: ReflectorState = {
+  resumeFrom: undefined,
+  attempt: 0,
+  expirations: 0,
+  refusedResumes: 0,
+};
 
 /** 404 or 403: the resource is not served (yet), or may not be read (yet). Says nothing about its objects. */
 export function isNotServed(error: unknown): boolean {
@@ -66,11 +73,11 @@ export function planNext(
   random: () => number,
 ): ReflectorStep {
   if (outcome.phase === 'watch') return afterWatch(state, outcome, options, random);
-  // A list that succeeds proves little: each watch from its version may be answered with 410. So the number
-  // of failures stays until a watch has lasted.
+  // A list that succeeds proves little: each watch from its version may be answered with 410. So the numbers
+  // of failures stay until a watch has lasted.
   if ('resourceVersion' in outcome)
     return atOnce({ ...state, resumeFrom: outcome.resourceVersion, refusedResumes: 0 });
-  return { ...pause(state.attempt, outcome.error, options, random), state: listAfter(state.attempt) };
+  return fail({ ...state, resumeFrom: undefined }, outcome.error, options, random);
 }
 
 function afterWatch(
@@ -80,35 +87,35 @@ function afterWatch(
   random: () => number,
 ): ReflectorStep {
   const lasted = lastedMs >= options.stableMs;
-  if (error === undefined && lasted)
-    return atOnce({ resumeFrom: resourceVersion, attempt: 0, refusedResumes: 0 });
-  const attempt = lasted ? 0 : state.attempt;
-  const waiting = pause(attempt, error, options, random);
-  const refusedBefore = lasted || resourceVersion !== state.resumeFrom ? 0 : state.refusedResumes;
-  const refusedResumes = blamesVersion(error) ? refusedBefore + 1 : 0;
+  const moved = resourceVersion !== state.resumeFrom;
+  const before = lasted ? INITIAL_STATE : moved ? { ...state, refusedResumes: 0 } : state;
+  const refusedResumes = blamesVersion(error) ? before.refusedResumes + 1 : 0;
+  const next = { ...before, resumeFrom: resourceVersion, refusedResumes };
+  if (error === undefined && lasted) return atOnce(next);
   const relist = relistCause(error, refusedResumes >= options.maxRefusedResumes);
-  if (relist !== undefined) return { ...waiting, state: listAfter(attempt), relist };
-  return { ...waiting, state: { resumeFrom: resourceVersion, attempt: attempt + 1, refusedResumes } };
+  if (relist === undefined) return fail(next, error, options, random);
+  return { ...fail({ ...next, resumeFrom: undefined, refusedResumes: 0 }, error, options, random), relist };
 }
 
 function atOnce(state: ReflectorState): ReflectorStep {
   return { state, delayMs: 0, wakeable: true };
 }
 
-function listAfter(attempt: number): ReflectorState {
-  return { resumeFrom: undefined, attempt: attempt + 1, refusedResumes: 0 };
-}
-
-function pause(
-  attempt: number,
+/** Counts the failure and waits as long as failures of its kind have come to. */
+function fail(
+  state: ReflectorState,
   error: unknown,
-  { backoff, notServedBackoff }: PlanOptions,
+  options: PlanOptions,
   random: () => number,
-): Pick<ReflectorStep, 'delayMs' | 'wakeable'> {
-  const range = isNotServed(error) ? notServedBackoff(attempt) : backoff;
+): ReflectorStep {
+  if (isStatus(error, 410)) {
+    const delayMs = backoffMs(state.expirations, options.backoff, random);
+    return { state: { ...state, expirations: state.expirations + 1 }, delayMs, wakeable: true };
+  }
+  const range = isNotServed(error) ? options.notServedBackoff(state.attempt) : options.backoff;
   const retryAfterMs = error instanceof ApiError ? error.retryAfterMs : undefined;
-  const delayMs = retryDelayMs(retryAfterMs, backoffMs(attempt, range, random));
-  return { delayMs, wakeable: retryAfterMs === undefined };
+  const delayMs = retryDelayMs(retryAfterMs, backoffMs(state.attempt, range, random));
+  return { state: { ...state, attempt: state.attempt + 1 }, delayMs, wakeable: retryAfterMs === undefined };
 }
 
 function relistCause(error: unknown, stuck: boolean): RelistCause | undefined {

@@ -100,7 +100,7 @@ export async function runReflector(options: ReflectorOptions): Promise<void> {
     if (step.delayMs > 0) {
       const idle = step.wakeable ? wake : new Wake();
       const woken = await idle.sleep(step.delayMs, step.wakeable ? since : 0, { clock, signal });
-      if (woken) state = { ...state, attempt: 0 };
+      if (woken) state = { ...state, attempt: 0, expirations: 0 };
     }
     if (outcome.phase === 'watch' && state.resumeFrom !== undefined) tell({ type: 'reconnect' });
   }
@@ -195,7 +195,7 @@ function report(
     type: 'error',
     phase: sink ? 'sink' : outcome.phase,
     error: sink ? error.cause : error,
-    failures: next.attempt,
+    failures: isStatus(error, 410) ? next.expirations : next.attempt,
     retryInMs,
     notServed: isNotServed(error),
   });
