@@ -183,6 +183,7 @@ describe('jsonEqual', () => {
     [[1, 2], [2, 1], false],
     [JSON.parse('{"__proto__":{}}') as JsonValue, {}, false],
     [{}, JSON.parse('{"__proto__":{}}') as JsonValue, false],
+    [JSON.parse('{"__proto__":{}}') as JsonValue, { x: 1 }, false],
     [{ a: undefined, b: 1 }, { b: 1, c: 2 }, false],
   ])('%p and %p: %p', (a, b, equal) => {
     expect(jsonEqual(a, b)).toBe(equal);
