@@ -83,7 +83,7 @@ export class CopyWriter {
     return {
       copy: answer,
       memory: remember(write, answer, verdict),
-      notice: noticeOf(verdict, write.memory),
+      notice: noticeOf(verdict, write),
     };
   }
 
@@ -131,8 +131,9 @@ function remember(write: CopyWrite, answer: KubeObject, verdict: AnswerVerdict):
 }
 
 /** What the user should know about the copy as it is now. */
-function noticeOf(verdict: AnswerVerdict, memory: ObjectMemory): Trouble | undefined {
-  const unsent = memory.unsent === undefined ? [] : describePaths(memory.unsent.paths);
+function noticeOf(verdict: AnswerVerdict, { memory, desired }: CopyWrite): Trouble | undefined {
+  const left = memory.unsent?.hash === desired.wholeHash ? memory.unsent.paths : [];
+  const unsent = describePaths(left);
   if (verdict.kind === 'otherwise' && verdict.repairable) {
     const fields = [...unsent, ...verdict.fields].join(', ');
     return verdict.reason === 'Pruned'

@@ -1,0 +1,612 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { SYNCER_FINALIZER } from '../../../api/markers.js';
+import { A, COPY_A, CONTRACT, SyncBench } from './testing/sync-bench.js';
+import type { BenchOptions } from './testing/sync-bench.js';
+import { apiError, nameOf } from './testing/model-server.js';
+
+let bench: SyncBench;
+async function open(options: BenchOptions = {}): Promise<SyncBench> {
+  bench = await new SyncBench(options).start();
+  return bench;
+}
+afterEach(() => bench.close());
+
+const copyOf = (b: SyncBench) => b.provider.object(nameOf(COPY_A));
+const original = (b: SyncBench) => b.consumer.object(nameOf(A));
+
+describe('an object that comes', () => {
+  it('costs two writes: finalizer and copy', async () => {
+    const b = await open();
+    b.put(A, { spec: { size: 1 }, data: { k: 'v' } }, { labels: { app: 'x', 'kcp.io/a': 'y' } });
+    await b.idle();
+    expect(b.takeWrites()).toEqual(['consumer patch ns/a', `provider apply ${nameOf(COPY_A)}`]);
+    expect(copyOf(b)).toMatchObject({
+      spec: { size: 1, replicas: 3 },
+      data: { k: 'v' },
+      metadata: {
+        labels: { app: 'x', 'kcp.kube-bind.io/binding-uid': 'b-1' },
+        annotations: {
+          'kube-bind.io/cluster-namespace': CONTRACT,
+          'kube-bind.io/consumer-namespace': 'ns',
+          'kube-bind.io/consumer-uid': original(b)?.metadata.uid,
+        },
+      },
+    });
+    expect(copyOf(b)?.metadata.labels).not.toHaveProperty(['kcp.io/a']);
+    expect(original(b)?.metadata.finalizers).toEqual([SYNCER_FINALIZER]);
+    expect(b.sync.stats()).toMatchObject({ objects: 1, pending: 0, failing: 0, namespaces: ['ns'] });
+  });
+
+  it('causes no write at rest, nor after a restart', async () => {
+    const b = await open();
+    b.put(A, { spec: { size: 1, set: [], labels: {} } });
+    await b.idle();
+    b.takeWrites();
+    await b.advance(3_600_000);
+    expect(b.takeWrites()).toEqual([]);
+    await b.restart();
+    await b.advance(3_600_000);
+    expect(b.takeWrites()).toEqual([]);
+  });
+
+  it('asks for its namespace once, however many wait', async () => {
+    const b = await open();
+    b.namespaces.answers = false;
+    for (const name of ['a', 'b', 'c']) b.put({ namespace: 'ns', name }, { spec: {} });
+    await b.idle();
+    expect(b.namespaces.asked).toEqual(['ns']);
+    expect(b.sync.stats()).toMatchObject({ pending: 3 });
+    b.namespaces.give('ns');
+    await b.idle();
+    expect(b.provider.all()).toHaveLength(3);
+    expect(b.sync.stats()).toMatchObject({ pending: 0 });
+  });
+});
+
+describe('an edit', () => {
+  it('costs one write, and a status change another', async () => {
+    const b = await open();
+    b.put(A, { spec: { size: 1 } });
+    await b.idle();
+    b.takeWrites();
+    b.put(A, { spec: { size: 2 } });
+    await b.idle();
+    expect(b.takeWrites()).toEqual([`provider apply ${nameOf(COPY_A)}`]);
+    b.provider.editStatus(COPY_A, { phase: 'Ready', observedGeneration: 2 });
+    await b.idle();
+    expect(b.takeWrites()).toEqual(['consumer replace ns/a/status']);
+    expect(original(b)?.['status']).toEqual({ phase: 'Ready', observedGeneration: 2 });
+    b.provider.editStatus(COPY_A, undefined);
+    await b.idle();
+    expect(original(b)).not.toHaveProperty('status');
+    expect(b.takeWrites()).toEqual(['consumer replace ns/a/status']);
+  });
+
+  it('takes away what the user took away, emptied maps and lists too', async () => {
+    const b = await open();
+    const full = {
+      spec: {
+        size: 1,
+        labels: { a: '1' },
+        set: ['x'],
+        list: [{ key: 'k', v: '1' }],
+        free: { a: { b: 1 } },
+        items: [1],
+      },
+      data: { k: 'v' },
+    };
+    b.put(A, full);
+    await b.idle();
+    for (const spec of [
+      { labels: {}, set: [], list: [], free: { a: {} }, items: [] },
+      { labels: {}, free: {} },
+      {},
+      full.spec,
+      { set: ['y'], free: {} },
+      { set: [] },
+      {},
+    ]) {
+      b.put(A, { spec });
+      await b.idle();
+      const { replicas: _default, ...copied } = copyOf(b)?.['spec'] as Record<string, unknown>;
+      expect(copied).toEqual(spec);
+      expect(b.sync.stats()).toMatchObject({ failing: 0, pending: 0 });
+    }
+    expect(b.failures).toEqual([]);
+  });
+
+  it('leaves what the provider has added', async () => {
+    const b = await open();
+    b.put(A, { spec: { size: 1, labels: { a: '1' }, set: ['x'] } });
+    await b.idle();
+    b.provider.edit(COPY_A, (object) => ({
+      ...object,
+      spec: { ...(object['spec'] as object), name: 'theirs', labels: { a: '1', z: '9' }, set: ['x', 'z'] },
+      metadata: { ...object.metadata, labels: { ...object.metadata.labels, theirs: 'y' } },
+    }));
+    await b.idle();
+    b.takeWrites();
+    b.put(A, { spec: { labels: {}, set: [] } });
+    await b.idle();
+    expect(copyOf(b)?.['spec']).toEqual({ replicas: 3, name: 'theirs', labels: { z: '9' }, set: ['z'] });
+    expect(copyOf(b)?.metadata.labels).toMatchObject({ theirs: 'y' });
+  });
+});
+
+describe('drift', () => {
+  it('is put right, five times in ten minutes', async () => {
+    const b = await open();
+    b.put(A, { spec: { size: 1 } });
+    await b.idle();
+    b.takeWrites();
+    for (let round = 0; round < 8; round++) {
+      b.provider.edit(COPY_A, (object) => ({ ...object, spec: { size: 50 + round } }));
+      await b.idle();
+    }
+    expect(b.takeWrites()).toHaveLength(5);
+    expect(b.sync.stats().problem).toMatchObject({ reason: 'Contested' });
+    expect(b.events.filter((event) => event.reason === 'Contested')).toHaveLength(1);
+    await b.advance(11 * 60_000);
+    expect(b.takeWrites()).toHaveLength(1);
+    expect(copyOf(b)?.['spec']).toMatchObject({ size: 1 });
+    expect(b.sync.stats()).toMatchObject({ failing: 0 });
+  });
+
+  it('does not keep the user from changing the object', async () => {
+    const b = await open();
+    b.put(A, { spec: { size: 1 } });
+    await b.idle();
+    for (let round = 0; round < 8; round++) {
+      b.provider.edit(COPY_A, (object) => ({ ...object, spec: { size: 50 + round } }));
+      await b.idle();
+    }
+    b.put(A, { spec: { size: 2 } });
+    await b.idle();
+    expect(copyOf(b)?.['spec']).toMatchObject({ size: 2 });
+  });
+});
+
+describe('a server that stores something else', () => {
+  it('is tried twice, then told about and left alone', async () => {
+    const b = await open();
+    b.provider.mutate = (object) => ({ ...object, spec: { ...(object['spec'] as object), size: 7 } });
+    b.put(A, { spec: { size: 1 } });
+    await b.idle();
+    b.takeWrites();
+    await b.advance(3_600_000);
+    expect(b.takeWrites()).toEqual([]);
+    expect(b.events.map((event) => event.reason)).toEqual(['Mutated']);
+    expect(b.sync.stats().problem).toMatchObject({ reason: 'Mutated', status: 'False' });
+  });
+
+  it('that does not know a field gets the rest, and the field is named', async () => {
+    const b = await open();
+    b.consumer.schema = { kind: 'any' };
+    b.put(A, { spec: { size: 1, extra: { a: 1 } }, list: [1] });
+    await b.idle();
+    expect(copyOf(b)?.['spec']).toEqual({ size: 1, replicas: 3 });
+    expect(b.events).toMatchObject([
+      { reason: 'Pruned', message: expect.stringContaining('spec.extra, list') as unknown },
+    ]);
+    b.takeWrites();
+    await b.advance(3_600_000);
+    expect(b.takeWrites()).toEqual([]);
+    b.put(A, { spec: { size: 2, extra: { a: 1 } } });
+    await b.idle();
+    expect(copyOf(b)?.['spec']).toMatchObject({ size: 2 });
+    await b.restart();
+    b.takeWrites();
+    await b.advance(3_600_000);
+    expect(b.takeWrites()).toEqual([]);
+    b.put(A, { spec: { size: 3 } });
+    await b.idle();
+    expect(b.sync.stats().problem).toBeUndefined();
+  });
+});
+
+describe('a refused object', () => {
+  it('fails alone, with the provider’s message, and recovers by itself', async () => {
+    const b = await open();
+    b.provider.validate = (object, old) =>
+      old !== undefined &&
+      (object['spec'] as { name?: string }).name !== (old['spec'] as { name?: string }).name
+        ? 'spec.name: name is immutable'
+        : undefined;
+    b.put(A, { spec: { name: 'one' } });
+    b.put({ namespace: 'ns', name: 'b' }, { spec: { size: 1 } });
+    await b.idle();
+    b.put(A, { spec: { name: 'two' } });
+    b.put({ namespace: 'ns', name: 'b' }, { spec: { size: 2 } });
+    await b.idle();
+    expect(b.sync.stats()).toMatchObject({
+      failing: 1,
+      problem: { reason: 'ObjectsFailing', message: expect.stringContaining('name is immutable') as unknown },
+    });
+    expect(b.events).toMatchObject([{ type: 'Warning', reason: 'ProviderRefused', name: 'a' }]);
+    expect(b.provider.object(`${CONTRACT}-ns/b`)?.['spec']).toMatchObject({ size: 2 });
+    b.takeWrites();
+    for (let round = 0; round < 20; round++) b.provider.editStatus(COPY_A, { round });
+    await b.idle();
+    expect(b.takeWrites()).not.toContain(`provider apply ${nameOf(COPY_A)}`);
+    expect(original(b)?.['status']).toEqual({ round: 19 });
+    await b.advance(600_000);
+    expect(b.takeWrites().length).toBeLessThan(30);
+    b.put(A, { spec: { name: 'one' } });
+    await b.idle();
+    expect(b.sync.stats()).toMatchObject({ failing: 0, pending: 0 });
+  });
+});
+
+describe('deletion', () => {
+  it('keeps the finalizer, and the status live, until the copy is seen gone', async () => {
+    const b = await open();
+    b.put(A, { spec: { size: 1 } });
+    await b.idle();
+    b.provider.edit(COPY_A, (object) => ({
+      ...object,
+      metadata: { ...object.metadata, finalizers: ['ex/teardown'] },
+    }));
+    b.consumer.remove(A);
+    await b.idle();
+    expect(copyOf(b)?.metadata.deletionTimestamp).toBeDefined();
+    expect(original(b)?.metadata.finalizers).toEqual([SYNCER_FINALIZER]);
+    b.provider.editStatus(COPY_A, { phase: 'Teardown' });
+    await b.idle();
+    expect(original(b)?.['status']).toEqual({ phase: 'Teardown' });
+    b.takeWrites();
+    await b.advance(600_000);
+    expect(b.takeWrites()).toEqual([]);
+    b.provider.edit(COPY_A, (object) => ({ ...object, metadata: { ...object.metadata, finalizers: [] } }));
+    await b.idle();
+    expect(copyOf(b)).toBeUndefined();
+    expect(original(b)).toBeUndefined();
+    expect(b.sync.stats()).toMatchObject({ objects: 0, pending: 0 });
+  });
+
+  it('costs two writes', async () => {
+    const b = await open();
+    b.put(A, { spec: { size: 1 } });
+    await b.idle();
+    b.takeWrites();
+    b.consumer.remove(A);
+    await b.idle();
+    expect(b.takeWrites()).toEqual(['consumer patch ns/a', `provider delete ${nameOf(COPY_A)}`]);
+    expect(b.consumer.all()).toEqual([]);
+  });
+
+  it('of the copy alone brings it back, after it has gone', async () => {
+    const b = await open();
+    b.put(A, { spec: { size: 1 } });
+    await b.idle();
+    const uid = copyOf(b)?.metadata.uid;
+    b.provider.edit(COPY_A, (object) => ({
+      ...object,
+      metadata: { ...object.metadata, finalizers: ['ex/x'] },
+    }));
+    b.provider.remove(COPY_A);
+    await b.idle();
+    expect(copyOf(b)?.metadata.uid).toBe(uid);
+    b.provider.edit(COPY_A, (object) => ({ ...object, metadata: { ...object.metadata, finalizers: [] } }));
+    await b.idle();
+    expect(copyOf(b)?.['spec']).toMatchObject({ size: 1 });
+    expect(copyOf(b)?.metadata.uid).not.toBe(uid);
+    expect(original(b)?.metadata.deletionTimestamp).toBeUndefined();
+  });
+
+  it('by policy Orphan leaves a copy without our marks', async () => {
+    const b = await open();
+    b.put(
+      A,
+      { spec: { size: 1 } },
+      { annotations: { 'kcp.kube-bind.io/deletion-policy': 'Orphan', own: 'x' } },
+    );
+    await b.idle();
+    b.consumer.remove(A);
+    await b.idle();
+    expect(original(b)).toBeUndefined();
+    expect(copyOf(b)?.metadata).toMatchObject({ annotations: { own: 'x' } });
+    expect(JSON.stringify(copyOf(b)?.metadata.annotations)).not.toContain('kube-bind');
+    expect(copyOf(b)?.metadata.labels).toBeUndefined();
+    expect(copyOf(b)?.['spec']).toMatchObject({ size: 1 });
+    expect(b.events).toMatchObject([{ type: 'Normal', reason: 'Orphaned' }]);
+  });
+});
+
+describe('absence', () => {
+  async function vanished(): Promise<SyncBench> {
+    const b = await open();
+    b.put(A, { spec: { size: 1 } });
+    await b.idle();
+    return b;
+  }
+  it('of an object that is proven gone deletes the copy after the grace time, not before', async () => {
+    const b = await vanished();
+    b.consumer.vanish(A);
+    await b.idle();
+    b.takeWrites();
+    await b.advance(299_000);
+    expect(copyOf(b)).toBeDefined();
+    await b.advance(2000);
+    expect(copyOf(b)).toBeUndefined();
+  });
+
+  it.each([
+    ['403', () => apiError(403, 'Forbidden', 'no')],
+    ['404 of the path', () => apiError(404, '', 'not found')],
+    ['404 of another object', () => apiError(404, 'NotFound', 'no', { name: 'other', kind: 'widgets' })],
+    ['500', () => apiError(500, 'InternalError', 'APIExport not found')],
+  ])('is no proof when the workspace answers %s', async (_name, error) => {
+    const b = await vanished();
+    b.consumer.vanish(A);
+    await b.idle();
+    b.consumer.intercept = ({ verb }) => {
+      if (verb === 'get' || verb === 'list') throw error();
+    };
+    b.takeWrites();
+    for (let hour = 0; hour < 5; hour++) await b.advance(3_600_000);
+    expect(copyOf(b)).toBeDefined();
+    expect(b.takeWrites()).toEqual([]);
+  });
+
+  it('ends when the object is seen again', async () => {
+    const b = await vanished();
+    b.consumer.vanish(A);
+    await b.idle();
+    await b.advance(200_000);
+    b.put(A, { spec: { size: 5 } });
+    await b.idle();
+    // Another object of that name: its predecessor's copy is not taken by name.
+    expect(b.sync.stats().problem).toMatchObject({ reason: 'Conflict' });
+    await b.advance(3_600_000);
+    expect(copyOf(b)?.['spec']).toMatchObject({ size: 1 });
+    b.update({ conflictPolicy: 'Adopt' });
+    await b.idle();
+    expect(copyOf(b)?.['spec']).toMatchObject({ size: 5 });
+    expect(b.sync.stats()).toMatchObject({ failing: 0, pending: 0 });
+  });
+
+  it('of everything after a restart with an empty list deletes nothing within the grace time', async () => {
+    const b = await vanished();
+    b.consumer.intercept = ({ verb }) => {
+      if (verb === 'list') throw apiError(503, 'ServiceUnavailable', 'later');
+    };
+    await b.restart();
+    b.takeWrites();
+    await b.advance(3_600_000);
+    expect(b.takeWrites()).toEqual([]);
+    expect(copyOf(b)).toBeDefined();
+  });
+});
+
+describe('a foreign object at the place of the copy', () => {
+  async function withForeign(
+    options: BenchOptions,
+    foreign: Record<string, unknown> = {},
+  ): Promise<SyncBench> {
+    bench = new SyncBench(options);
+    bench.namespaces.give('ns');
+    bench.provider.edit(COPY_A, (object) => ({
+      ...object,
+      spec: { size: 9, name: 'theirs', labels: { z: '1' } },
+      ...foreign,
+    }));
+    bench.put(A, { spec: { size: 1, labels: { a: '1' } } });
+    return bench.start();
+  }
+
+  it('is left alone by policy Fail, with an event that says what to do', async () => {
+    const b = await withForeign({});
+    const before = copyOf(b);
+    await b.advance(3_600_000);
+    expect(copyOf(b)).toEqual(before);
+    expect(b.events).toMatchObject([
+      { reason: 'Conflict', message: expect.stringContaining('Adopt') as unknown },
+    ]);
+    expect(b.sync.stats()).toMatchObject({ failing: 1, problem: { reason: 'Conflict' } });
+    b.provider.remove(COPY_A);
+    await b.idle();
+    expect(copyOf(b)?.['spec']).toEqual({ size: 1, replicas: 3, labels: { a: '1' } });
+    expect(b.sync.stats()).toMatchObject({ failing: 0 });
+  });
+
+  it('is taken over by policy Adopt with its fields kept and listed', async () => {
+    const b = await withForeign({ policy: { conflictPolicy: 'Adopt' } });
+    expect(copyOf(b)?.['spec']).toEqual({ size: 1, replicas: 3, name: 'theirs', labels: { a: '1', z: '1' } });
+    expect(b.events).toMatchObject([
+      { type: 'Normal', reason: 'Adopted', message: expect.stringContaining('spec.name') as unknown },
+    ]);
+    b.takeWrites();
+    await b.advance(3_600_000);
+    expect(b.takeWrites()).toEqual([]);
+  });
+
+  it('survives the deletion of the consumer’s object', async () => {
+    const b = await withForeign({});
+    b.consumer.remove(A);
+    await b.idle();
+    expect(original(b)).toBeUndefined();
+    expect(copyOf(b)?.['spec']).toMatchObject({ size: 9 });
+  });
+
+  it('that appears while the copy is made is not merged into', async () => {
+    const b = await open();
+    b.namespaces.give('ns');
+    await b.idle();
+    b.provider.muted = true;
+    b.provider.edit(COPY_A, (object) => ({ ...object, spec: { name: 'theirs' } }));
+    const before = copyOf(b);
+    b.put(A, { spec: { size: 1 } });
+    await b.idle();
+    b.provider.unmute();
+    await b.idle();
+    expect(copyOf(b)?.['spec']).toEqual(before?.['spec']);
+    expect(copyOf(b)?.metadata.annotations).toBeUndefined();
+    expect(copyOf(b)?.metadata.managedFields).toEqual(before?.metadata.managedFields);
+    expect(b.sync.stats()).toMatchObject({ problem: { reason: 'Conflict' } });
+  });
+
+  it('with the konnector’s marks is migrated: its leftovers go, its managers too', async () => {
+    bench = new SyncBench({ policy: { conflictPolicy: 'Adopt' } });
+    bench.namespaces.give('ns');
+    bench.provider.edit(
+      COPY_A,
+      (object) => ({
+        ...object,
+        metadata: {
+          ...object.metadata,
+          annotations: {
+            'kube-bind.io/cluster-namespace': CONTRACT,
+            'kube-bind.io/consumer-uid': 'old',
+            old: 'x',
+          },
+        },
+        spec: { size: 9, name: 'old', labels: { o: '1' } },
+      }),
+      'konnector',
+    );
+    bench.put(A, { spec: { size: 1, labels: {} } });
+    const b = await bench.start();
+    expect(copyOf(b)?.['spec']).toEqual({ size: 1, replicas: 3, labels: {} });
+    expect(copyOf(b)?.metadata.annotations).not.toHaveProperty('old');
+    expect(JSON.stringify(copyOf(b)?.metadata.managedFields)).not.toContain('konnector');
+    b.takeWrites();
+    await b.advance(3_600_000);
+    expect(b.takeWrites()).toEqual([]);
+  });
+});
+
+describe('a provider that refuses everything', () => {
+  it('is asked slowly, shown as forbidden, loses nothing, and recovers by itself', async () => {
+    const b = await open();
+    b.namespaces.give('ns');
+    for (let index = 0; index < 30; index++)
+      b.put({ namespace: 'ns', name: `x${String(index)}` }, { spec: { size: 1 } });
+    await b.idle();
+    b.takeWrites();
+    b.provider.intercept = ({ verb }) => {
+      if (verb !== 'watch') throw apiError(403, 'Forbidden', 'cannot patch widgets');
+    };
+    for (let index = 0; index < 30; index++)
+      b.put({ namespace: 'ns', name: `x${String(index)}` }, { spec: { size: 2 } });
+    await b.idle();
+    expect(b.sync.stats().problem).toMatchObject({ reason: 'ProviderForbidden' });
+    expect(b.takeWrites().length).toBeLessThan(12);
+    await b.advance(600_000);
+    expect(b.takeWrites().length).toBeLessThan(200);
+    b.provider.intercept = () => undefined;
+    await b.advance(180_000);
+    expect(b.sync.stats()).toMatchObject({ pending: 0, failing: 0 });
+    expect(b.sync.stats().problem).toBeUndefined();
+    expect(b.provider.all().every((object) => (object['spec'] as { size: number }).size === 2)).toBe(true);
+  });
+});
+
+describe('pause', () => {
+  it('holds every write on both sides, deletions too, by binding or by object', async () => {
+    const b = await open();
+    b.put(A, { spec: { size: 1 } });
+    await b.idle();
+    b.update({ paused: true });
+    await b.idle();
+    b.takeWrites();
+    b.put(A, { spec: { size: 2 } });
+    b.provider.editStatus(COPY_A, { phase: 'x' });
+    b.consumer.remove(A);
+    await b.advance(3_600_000);
+    expect(b.takeWrites()).toEqual([]);
+    b.update({ paused: false });
+    await b.idle();
+    expect(b.consumer.all()).toEqual([]);
+  });
+});
+
+describe('drain', () => {
+  it('deletes all copies, frees all objects and leaves them', async () => {
+    const b = await open();
+    b.put(A, { spec: { size: 1 } });
+    b.put({ namespace: 'other', name: 'b' }, { spec: { size: 1 } });
+    await b.idle();
+    expect(b.sync.stats().drained).toBe(false);
+    b.sync.drain();
+    await b.idle();
+    expect(b.sync.stats().drained).toBe(true);
+    expect(b.provider.all()).toEqual([]);
+    expect(b.consumer.all().map((object) => object.metadata.finalizers)).toEqual([undefined, undefined]);
+    expect(b.consumer.all()).toHaveLength(2);
+  });
+
+  it('by policy Orphan strips the marks instead', async () => {
+    const b = await open({ policy: { deletionPolicy: 'Orphan' } });
+    b.put(A, { spec: { size: 1 } });
+    await b.idle();
+    b.sync.drain();
+    await b.idle();
+    expect(b.sync.stats().drained).toBe(true);
+    expect(copyOf(b)?.['spec']).toMatchObject({ size: 1 });
+    expect(JSON.stringify(copyOf(b)?.metadata)).not.toContain('kube-bind.io/consumer-uid');
+  });
+
+  it('waits for a provider that is away, and with force does not', async () => {
+    const b = await open();
+    b.put(A, { spec: { size: 1 } });
+    await b.idle();
+    b.provider.intercept = () => {
+      throw apiError(503, '', 'away');
+    };
+    b.sync.drain();
+    await b.advance(600_000);
+    expect(b.sync.stats().drained).toBe(false);
+    expect(original(b)?.metadata.finalizers).toEqual([SYNCER_FINALIZER]);
+    b.update({ force: true });
+    await b.advance(60_000);
+    expect(b.sync.stats().drained).toBe(true);
+    expect(copyOf(b)).toBeDefined();
+    expect(original(b)?.metadata.finalizers).toBeUndefined();
+  });
+
+  it('removes copies whose consumer object is already gone', async () => {
+    const b = await open();
+    b.put(A, { spec: { size: 1 } });
+    await b.idle();
+    b.consumer.vanish(A);
+    b.sync.drain();
+    await b.idle();
+    expect(b.sync.stats().drained).toBe(true);
+    expect(b.provider.all()).toEqual([]);
+  });
+});
+
+describe('isolation', () => {
+  it.each([
+    ['Prefixed', { name: `${CONTRACT}-a` }],
+    ['None', { name: 'a' }],
+    ['Namespaced', { namespace: CONTRACT, name: 'a' }],
+  ] as const)(
+    '%s puts the copy of a cluster-scoped object where the backend expects it',
+    async (isolation, place) => {
+      const b = await open({ target: { scope: 'Cluster', isolation, informerScope: 'Cluster' } });
+      b.put({ name: 'a' }, { spec: { size: 1 } });
+      await b.idle();
+      expect(b.provider.object(nameOf(place))?.['spec']).toMatchObject({ size: 1 });
+      b.provider.editStatus(place, { ok: true });
+      await b.idle();
+      expect(b.consumer.object('a')?.['status']).toEqual({ ok: true });
+      b.consumer.remove({ name: 'a' });
+      await b.idle();
+      expect([...b.provider.all(), ...b.consumer.all()]).toEqual([]);
+    },
+  );
+
+  it('None never takes a foreign object, even by policy Adopt', async () => {
+    bench = new SyncBench({
+      target: { scope: 'Cluster', isolation: 'None', informerScope: 'Cluster' },
+      policy: { conflictPolicy: 'Adopt' },
+    });
+    bench.provider.edit({ name: 'a' }, (object) => ({ ...object, spec: { size: 9 } }));
+    bench.put({ name: 'a' }, { spec: { size: 1 } });
+    const b = await bench.start();
+    await b.advance(3_600_000);
+    expect(b.provider.object('a')?.['spec']).toMatchObject({ size: 9 });
+    expect(b.sync.stats()).toMatchObject({ problem: { reason: 'Conflict' } });
+  });
+});
