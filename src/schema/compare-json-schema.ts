@@ -1,15 +1,32 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../kube/json-value.js';
 import { field } from './fields.js';
 
+/** Every object has these, whether its schema says so or not. */
+const ALWAYS_THERE = ['apiVersion', 'kind', 'metadata'];
+
 /**
- * What values stored under `live` would lose under `next`: each entry names a path and what happens there. Only what
- * destroys or misreads stored data counts. Stricter validation does not: the API server does not apply it to the
- * unchanged parts of an object, and hiding it from consumers would only move the refusal to the provider.
+ * What values stored under `live` would lose under `next`: each entry names a path and what happens there. What counts
+ * is what destroys or misreads stored data, or locks objects up. Stricter validation otherwise does not count: for the
+ * unchanged parts of an object the API server skips it (seen on kcp v0.28; a rule in CEL still stops status writes until
+ * the user has edited the object), and hiding it from consumers would only move the refusal to the provider.
  */
 export function findLosses(live: JsonObject, next: JsonObject, scope: LossScope): string[] {
   const losses: string[] = [];
   compareNodes(live, next, { ...scope, root: true, losses });
+  for (const name of newlyRequired(live, next))
+    losses.push(
+      `${scope.path}.${name}: it became required, and objects without it could not even lose a finalizer`,
+    );
   return losses;
+}
+
+/** At the root only: it changes with every write, and so is always validated. */
+function newlyRequired(live: JsonObject, next: JsonObject): string[] {
+  const [before, after] = [field(live, 'required'), field(next, 'required')].map((value) =>
+    Array.isArray(value) ? value.filter((name) => typeof name === 'string') : [],
+  );
+  const known = new Set([...(before ?? []), ...ALWAYS_THERE]);
+  return (after ?? []).filter((name) => !known.has(name));
 }
 
 export interface LossScope {
@@ -83,9 +100,9 @@ function propertyPosition(position: Position, name: string): Position {
   return position.root && position.mirroredStatus && name === 'status' ? { ...child, mirrored: true } : child;
 }
 
-/** Every object and embedded resource has these, whether its schema says so or not. */
+/** An embedded resource is an object, too. */
 function isImplicit(next: JsonObject, name: string, position: Position): boolean {
-  return (position.root || isEmbedded(next)) && ['apiVersion', 'kind', 'metadata'].includes(name);
+  return (position.root || isEmbedded(next)) && ALWAYS_THERE.includes(name);
 }
 
 /** Maps: values of keys that the schema does not name. */

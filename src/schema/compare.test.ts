@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { JsonObject } from '../kube/json-value.js';
-import { compareSchemas, type Comparison } from './compare.js';
+import { compareSchemas, keepStoredVersions, type Comparison } from './compare.js';
 import { convertBoundSchema } from './convert.js';
 import type { ResourceSchemaSpec, SchemaVersion } from './resource-schema.js';
 import { widgets } from './testdata/widgets.js';
@@ -156,6 +156,18 @@ describe('what a consumer would lose', () => {
     });
   });
 
+  it('a field of the root may not become required', () => {
+    const before = spec({ storage: true, schema: { ...object({ spec: {} }), required: ['kind'] } });
+    const after = (required: string[]) =>
+      spec({ storage: true, schema: { ...object({ spec: {} }), required } });
+    expect(differences(compareSchemas(before, after(['metadata', 'spec']), ['v1']))).toEqual([
+      expect.stringContaining('version v1: .spec: it became required'),
+    ]);
+    expect(compareSchemas(after(['spec']), after(['spec', 'metadata']), ['v1']).compatible).toBe(true);
+    const below = withProperties({ a: {} }, { required: ['a'] });
+    expect(compareSchemas(withProperties({ a: {} }), below, ['v1']).compatible).toBe(true);
+  });
+
   it('group, plural, kind and scope may not change', () => {
     const live = specOf(widgets());
     const next = specOf({
@@ -191,18 +203,39 @@ describe('what a consumer would lose', () => {
 describe('versions in storage', () => {
   const live = spec({ name: 'v1alpha1', storage: true, schema: object({ a: {} }) });
   const next = spec({ name: 'v1', storage: true, schema: object({ a: {} }) });
+  const retired = {
+    name: 'v1alpha1',
+    served: true,
+    storage: false,
+    schema: object({ a: {} }),
+    deprecated: true,
+    deprecationWarning: 'the provider does not serve v1alpha1 any more; use v1',
+  };
+  const kept = {
+    compatible: true,
+    spec: {
+      conversion: { strategy: 'None' },
+      versions: [{ name: 'v1', served: true, storage: true }, retired],
+    },
+  };
 
-  it('stay, not served, when the provider drops them', () => {
-    const comparison = compareSchemas(live, next, ['v1alpha1']);
-    expect(comparison).toMatchObject({
-      compatible: true,
-      spec: {
-        conversion: { strategy: 'None' },
-        versions: [
-          { name: 'v1', served: true, storage: true },
-          { name: 'v1alpha1', served: false, storage: false, schema: object({ a: {} }) },
-        ],
-      },
+  it('stay served, since kcp cannot empty them otherwise, when the provider drops them', () => {
+    expect(compareSchemas(live, next, ['v1alpha1'])).toMatchObject(kept);
+  });
+
+  it('stay served, and move behind the synced one, when the provider stops to serve them', () => {
+    const unserved = spec(
+      { name: 'v1alpha1', served: false, schema: object({ a: {} }) },
+      { name: 'v1', storage: true, schema: object({ a: {} }) },
+    );
+    expect(compareSchemas(live, unserved, ['v1alpha1'])).toMatchObject(kept);
+    expect(compareSchemas(live, unserved, [])).toEqual({ compatible: true, spec: unserved });
+  });
+
+  it('are kept from the next schema alone where the live one is lost', () => {
+    expect(keepStoredVersions(next, undefined, ['v1', 'v1alpha1'])).toEqual({
+      spec: next,
+      unknown: ['v1alpha1'],
     });
   });
 
@@ -260,10 +293,15 @@ describe('for all schemas', () => {
   it('compatibility keeps every version in storage, and a second step changes nothing', () => {
     const names = fc.uniqueArray(fc.constantFrom('v1', 'v2', 'v3', 'v4'), { minLength: 1 });
     fc.assert(
-      fc.property(names, names, node, (before, after, schema) => {
+      fc.property(names, names, names, node, (before, after, unserved, schema) => {
         const make = (list: string[]) =>
           spec(
-            ...list.map((name, index) => ({ name, storage: index === 0, schema: object({ spec: schema }) })),
+            ...list.map((name, index) => ({
+              name,
+              storage: index === 0,
+              served: index === 0 || !unserved.includes(name),
+              schema: object({ spec: schema }),
+            })),
           );
         const stored = before.slice(0, 2);
         const comparison = compareSchemas(make(before), make(after), stored);
@@ -271,6 +309,10 @@ describe('for all schemas', () => {
         const kept = comparison.spec.versions;
         expect(kept.map((version) => version.name)).toEqual(expect.arrayContaining([...after, ...stored]));
         expect(kept.filter((version) => version.storage)).toHaveLength(1);
+        for (const name of stored) expect(kept.find((version) => version.name === name)?.served).toBe(true);
+        expect(kept.find((version) => version.served)?.name).toBe(
+          make(after).versions.find((version) => version.served)?.name,
+        );
         expect(compareSchemas(comparison.spec, make(after), stored)).toEqual(comparison);
       }),
     );

@@ -22,26 +22,52 @@ export type Comparison =
  * Whether the generated export may be pointed from the schema that is live to the provider's next one. kcp checks
  * nothing of this, and a wrong step wedges the binding or loses the consumer's data: group, plural, kind and scope must
  * stay; every version in which kcp may have stored objects (`storageVersions`, from the APIBinding's status) must
- * stay, so one that the provider dropped is kept and not served; no stored value may be pruned or misread.
+ * stay and be served; no stored value may be pruned or misread.
  */
 export function compareSchemas(
   live: ResourceSchemaSpec,
   next: ResourceSchemaSpec,
   storageVersions: readonly string[],
 ): Comparison {
-  const differences = [...identityChanges(live, next), ...dataLosses(live, next)];
-  const kept: SchemaVersion[] = [];
-  for (const name of new Set(storageVersions)) {
-    if (findVersion(next, name) !== undefined) continue;
-    const version = findVersion(live, name);
-    if (version === undefined)
-      differences.push(`version ${name}: kcp may hold objects in it, and neither schema describes it`);
-    else kept.push(retired(version));
-  }
-  if (next.versions.length + kept.length > MAX_VERSIONS)
+  const { spec, unknown } = keepStoredVersions(next, live, storageVersions);
+  const differences = [
+    ...identityChanges(live, next),
+    ...dataLosses(live, next),
+    ...unknown.map((name) => `version ${name}: kcp may hold objects in it, and neither schema describes it`),
+  ];
+  if (spec.versions.length > MAX_VERSIONS)
     differences.push(`the new versions and those still in storage are more than ${MAX_VERSIONS}`);
   if (differences.length > 0) return { compatible: false, differences: bounded(differences) };
-  return { compatible: true, spec: kept.length === 0 ? next : withVersions(next, kept) };
+  return { compatible: true, spec };
+}
+
+/**
+ * The next schema with all versions in which kcp may hold objects. kcp empties a binding that goes away version by
+ * version through the API: a stored version that is missing (429 for ever) or not served (404) hangs the unbinding and
+ * the workspace's deletion. So those that the provider dropped, or stopped to serve, are served on, as deprecated, and
+ * stand last, so that the version that is synced stays the provider's first served one.
+ */
+export function keepStoredVersions(
+  next: ResourceSchemaSpec,
+  live: ResourceSchemaSpec | undefined,
+  storageVersions: readonly string[],
+): { readonly spec: ResourceSchemaSpec; readonly unknown: readonly string[] } {
+  const unknown: string[] = [];
+  const retired: SchemaVersion[] = [];
+  for (const name of new Set(storageVersions)) {
+    const offered = findVersion(next, name);
+    if (offered?.served === true) continue;
+    const version = offered ?? (live === undefined ? undefined : findVersion(live, name));
+    if (version === undefined) unknown.push(name);
+    else retired.push(retire(version, next));
+  }
+  if (retired.length === 0) return { spec: next, unknown };
+  const names = new Set(retired.map((version) => version.name));
+  const versions = [...next.versions.filter((version) => !names.has(version.name)), ...retired];
+  return {
+    spec: { ...next, versions, ...(versions.length > 1 ? { conversion: { strategy: 'None' } } : {}) },
+    unknown,
+  };
 }
 
 function identityChanges(live: ResourceSchemaSpec, next: ResourceSchemaSpec): string[] {
@@ -82,13 +108,16 @@ function findVersion(spec: ResourceSchemaSpec, name: string): SchemaVersion | un
   return spec.versions.find((version) => version.name === name);
 }
 
-/** A version that only exists so that kcp can still read what is stored in it. */
-function retired(version: SchemaVersion): SchemaVersion {
-  return { ...version, served: false, storage: false };
-}
-
-function withVersions(spec: ResourceSchemaSpec, kept: readonly SchemaVersion[]): ResourceSchemaSpec {
-  return { ...spec, versions: [...spec.versions, ...kept], conversion: { strategy: 'None' } };
+function retire(version: SchemaVersion, next: ResourceSchemaSpec): SchemaVersion {
+  const successor = syncVersionOf(next);
+  const instead = successor === undefined ? '' : `; use ${successor.name}`;
+  return {
+    ...version,
+    served: true,
+    storage: false,
+    deprecated: true,
+    deprecationWarning: `the provider does not serve ${version.name} any more${instead}`,
+  };
 }
 
 function bounded(differences: readonly string[]): string[] {

@@ -94,6 +94,17 @@ suite('conversion', () => {
     expect(converted(several).spec.conversion).toEqual({ strategy: 'None' });
   });
 
+  it('stores in the synced version where the storage version of the provider is not served', () => {
+    const source = widgets();
+    (source['versions'] as JsonObject[])[1]!['served'] = false;
+    const { spec, notes } = converted(source);
+    expect(spec.versions).toMatchObject([
+      { name: 'v1alpha1', served: true, storage: true },
+      { name: 'v1', served: false, storage: false },
+    ]);
+    expect(notes).toHaveLength(1);
+  });
+
   it('completes singular and list kind', () => {
     const { names } = converted({ ...widgets(), names: { plural: 'widgets', kind: 'Widget' } }).spec;
     expect(names).toEqual({ plural: 'widgets', kind: 'Widget', singular: 'widget', listKind: 'WidgetList' });

@@ -77,8 +77,7 @@ function convertSpec(source: JsonObject, dropDescriptions: boolean): Conversion 
   };
   if (dropDescriptions) note('descriptions were left out, because the schema is large');
   const adapt: AdaptOptions = { dropDescriptions, note };
-  const versions = settleConversion(source, readVersions(source, adapt), note);
-  checkStorage(versions);
+  const versions = settleStorage(settleConversion(source, readVersions(source, adapt), note), note);
   const spec: ResourceSchemaSpec = { group, names: readNames(source), scope: readScope(source), versions };
   if (versions.length > 1) spec.conversion = { strategy: 'None' };
   return { ok: true, schema: describe(spec), spec, annotations: schemaAnnotations(group), notes };
@@ -133,13 +132,24 @@ function settleConversion(
   return [{ ...only, storage: true }];
 }
 
-function checkStorage(versions: readonly SchemaVersion[]): void {
-  const count = versions.filter((version) => version.storage).length;
-  if (count !== 1)
+/**
+ * kcp can only empty and unbind an API whose storage version is served. Where the provider stores in one that is not,
+ * the first served one takes its place: kcp's storage is its own.
+ */
+function settleStorage(versions: SchemaVersion[], note: (text: string) => void): SchemaVersion[] {
+  const stored = versions.filter((version) => version.storage);
+  const [first] = stored;
+  if (first === undefined || stored.length > 1)
     throw unsupported(
       'spec.versions',
-      `${count === 0 ? 'no version is' : 'more than one version is'} marked as the storage version; kcp needs exactly one`,
+      `${first === undefined ? 'no version is' : 'more than one version is'} marked as the storage version; kcp needs exactly one`,
     );
+  const sync = versions.find((version) => version.served);
+  if (first.served || sync === undefined) return versions;
+  note(
+    `version ${sync.name} is the storage version in kcp, since the provider's, ${first.name}, is not served`,
+  );
+  return versions.map((version) => ({ ...version, storage: version === sync }));
 }
 
 function limited(conversion: Conversion): Conversion {
