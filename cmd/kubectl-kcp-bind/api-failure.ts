@@ -61,7 +61,8 @@ function fromStatus(error: ApiError, server: string): PluginError {
       return new PluginError({
         code: 'FORBIDDEN',
         message: `not allowed in this workspace: ${said}`,
-        remedy: 'ask an admin of the workspace for this right, or use another context',
+        remedy:
+          'ask an admin of the workspace for this right, or use another context (a workspace that does not exist answers the same)',
         cause: error,
       });
     case 409:

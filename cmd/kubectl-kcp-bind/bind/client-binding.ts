@@ -5,8 +5,9 @@ import type { CommandContext, Session } from '../command-context.js';
 import { listApiBindings } from '../objects.js';
 import { printable } from '../output/printable.js';
 import { pollUntil, type Look } from '../poll.js';
-import { asApiBinding, type ApiBinding } from '../typed-objects.js';
-import { answerClaims, claimName, reviewClaims, SHIPPED_CLAIMS } from './client-claims.js';
+import { asApiBinding, asObject, type ApiBinding, type PermissionClaim } from '../typed-objects.js';
+import { patchSpec } from '../guarded-patch.js';
+import { answerClaims, claimKey, claimName, reviewClaims, SHIPPED_CLAIMS } from './client-claims.js';
 import { describeExport, searchClientBinding, type ClientBindingSearch } from './client-export.js';
 import { createApiBinding } from './create-api-binding.js';
 import { apiBindingManifest, type ExportReference } from './manifests.js';
@@ -69,7 +70,9 @@ export async function ensureClientBinding(
 ): Promise<ApiBinding> {
   const search = await findClientBinding(context, session, options);
   if (search.kind === 'found') {
-    const bound = await waitBound(context, session, search.binding.metadata.name);
+    const { binding } = search;
+    const isBound = binding.status?.phase === 'Bound';
+    const bound = isBound ? binding : await waitBound(context, session, binding.metadata.name);
     return completeClaims(context, session, bound);
   }
   const { reference } = options;
@@ -89,7 +92,7 @@ export async function ensureClientBinding(
     throw error;
   }
   const bound = await waitBound(context, session, created.metadata.name);
-  return alignClaims(session, bound, options, context);
+  return alignClaims(context, session, bound);
 }
 
 async function waitBound(context: CommandContext, session: Session, name: string): Promise<ApiBinding> {
@@ -108,29 +111,22 @@ async function waitBound(context: CommandContext, session: Session, name: string
 
 /** After a fresh creation: the installed export may ask for other claims than the shipped one. */
 async function alignClaims(
+  context: CommandContext,
   session: Session,
   binding: ApiBinding,
-  options: ClientBindingOptions,
-  context: CommandContext,
 ): Promise<ApiBinding> {
-  const { unanswered, superfluous } = reviewClaims(binding);
+  const { unanswered } = reviewClaims(binding);
   if (unanswered.length > 0) {
     context.report.warn(
-      `the installed client also asks for ${unanswered
-        .map(claimName)
-        .map((name) => printable(name))
-        .join(
-          ', ',
-        )}, which this plugin does not know; accept it in APIBinding ${binding.metadata.name} if you trust it`,
+      `the installed client also asks for ${namesOf(unanswered)}, which this plugin does not know; accept it in APIBinding ${binding.metadata.name} if you trust it`,
     );
   }
-  if (superfluous.length === 0) return binding;
-  const asked = binding.status?.exportPermissionClaims ?? [];
-  const askedKeys = new Set(asked.map((claim) => `${claim.group ?? ''}/${claim.resource}`));
-  const claims = answerClaims(SHIPPED_CLAIMS, { apiBindings: options.apiBindingsClaim }).filter((claim) =>
-    askedKeys.has(`${claim.group}/${claim.resource}`),
-  );
-  return patchClaims(session, binding, claims, context.signal);
+  return changeClaims(context, session, binding, (current) => {
+    const { superfluous } = reviewClaims(current);
+    if (superfluous.length === 0) return undefined;
+    const keys = new Set(superfluous.map(claimKey));
+    return (current.spec.permissionClaims ?? []).filter((claim) => !keys.has(claimKey(claim)));
+  });
 }
 
 /** An APIBinding that was there before: claims that nobody answered are put to the user. */
@@ -141,37 +137,44 @@ async function completeClaims(
 ): Promise<ApiBinding> {
   const { unanswered } = reviewClaims(binding);
   if (unanswered.length === 0) return binding;
-  const names = unanswered.map((claim) => printable(claimName(claim))).join(', ');
   const { name } = binding.metadata;
-  if (context.prompt.available) {
-    const question = `The client asks for permission claims that APIBinding ${name} does not answer: ${names}. Accept them? [y/N] `;
-    if (isYes(await context.prompt.ask(question, context.signal))) {
-      const claims = [
-        ...(binding.spec.permissionClaims ?? []),
-        ...answerClaims(unanswered, { apiBindings: true }),
-      ];
-      return patchClaims(session, binding, claims, context.signal);
-    }
+  if (!context.prompt.available) {
+    context.report.warn(
+      `APIBinding ${name} does not answer the claims ${namesOf(unanswered)}; what needs them will not work. Accept them in its spec.permissionClaims`,
+    );
     return binding;
   }
-  context.report.warn(
-    `APIBinding ${name} does not accept the claims ${names}; what needs them will not work. Accept them in its spec.permissionClaims`,
-  );
-  return binding;
+  const question = `The client asks for permission claims that APIBinding ${name} does not answer: ${namesOf(unanswered)}. Accept them? [y/N] `;
+  if (!isYes(await context.prompt.ask(question, context.signal))) return binding;
+  const agreed = new Set(unanswered.map(claimKey));
+  return changeClaims(context, session, binding, (current) => {
+    const open = reviewClaims(current).unanswered.filter((claim) => agreed.has(claimKey(claim)));
+    if (open.length === 0) return undefined;
+    return [...(current.spec.permissionClaims ?? []), ...answerClaims(open, { apiBindings: true })];
+  });
 }
 
-async function patchClaims(
+async function changeClaims(
+  context: CommandContext,
   session: Session,
   binding: ApiBinding,
-  claims: readonly object[],
-  signal: AbortSignal,
+  change: (current: ApiBinding) => readonly object[] | undefined,
 ): Promise<ApiBinding> {
-  const { name, resourceVersion } = binding.metadata;
-  const body = {
-    metadata: { ...(resourceVersion === undefined ? {} : { resourceVersion }) },
-    spec: { permissionClaims: claims.map((claim) => ({ ...claim })) },
-  };
-  return asApiBinding(await session.client.patch(GVR.apiBindings, { name }, 'merge', body, { signal }));
+  const target = { gvr: GVR.apiBindings, object: asObject(binding) };
+  const changed = await patchSpec(
+    session.client,
+    target,
+    (object) => {
+      const claims = change(asApiBinding(object));
+      return claims === undefined ? undefined : { permissionClaims: claims.map((claim) => ({ ...claim })) };
+    },
+    context.signal,
+  );
+  return asApiBinding(changed);
+}
+
+function namesOf(claims: readonly PermissionClaim[]): string {
+  return claims.map((claim) => printable(claimName(claim), 100)).join(', ');
 }
 
 function mayNotBind(reference: ExportReference, cause: unknown): PluginError {

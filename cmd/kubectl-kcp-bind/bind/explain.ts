@@ -11,13 +11,12 @@ export type Standing =
   | { readonly kind: 'stuck'; readonly why: string; readonly reason: string }
   | { readonly kind: 'deleting'; readonly why: string };
 
-/** In the order in which a connection gets there: the first that is not True is the one to look at. */
+/** In the order in which a connection gets there: the first that is False is the one to look at. */
 const CONNECTION_CHAIN: readonly ConnectionConditionType[] = [
   'BackendReachable',
   'Authenticated',
   'CredentialsValid',
   'Heartbeating',
-  'Ready',
 ];
 
 /** The same for bindings. PermissionClaimsAccepted informs and holds nothing back, so it is left out. */
@@ -27,7 +26,6 @@ const BINDING_CHAIN: readonly BindingConditionType[] = [
   'SchemaInSync',
   'APIBound',
   'Syncing',
-  'Ready',
 ];
 
 /** Reasons that do not pass by themselves. */
@@ -67,16 +65,20 @@ const NEEDS_SOMEBODY: ReadonlySet<string> = new Set([
   'WorkspaceDeleting',
 ]);
 
-/** The first condition of the chain that is False; its status must be of the newest generation. */
-export function firstFalse(
+/**
+ * The condition that holds everything after it back: the first of the chain that is False; where none is, the
+ * first that is Unknown for now; else a False `Ready`.
+ */
+export function blockingCondition(
   conditions: readonly ApiCondition[] | undefined,
   chain: readonly string[],
 ): ApiCondition | undefined {
-  for (const type of chain) {
-    const found = conditions?.find((condition) => condition.type === type);
-    if (found?.status === 'False') return found;
-  }
-  return undefined;
+  const inOrder = chain.flatMap((type) => conditions?.find((condition) => condition.type === type) ?? []);
+  return (
+    inOrder.find(({ status }) => status === 'False') ??
+    inOrder.find(({ status, reason }) => status === 'Unknown' && reason !== 'NotUsedYet') ??
+    conditions?.find(({ type, status }) => type === 'Ready' && status === 'False')
+  );
 }
 
 export function explainBinding(binding: Binding): Standing {
@@ -102,13 +104,13 @@ export function conditionText(condition: Pick<ApiCondition, 'type' | 'reason' | 
 
 function explain(object: Binding | Connection, chain: readonly string[]): Standing {
   const conditions = object.status?.conditions;
-  const blocking = firstFalse(conditions, chain);
+  const blocking = blockingCondition(conditions, chain);
   const why = blocking === undefined ? 'the controller has not reported yet' : conditionText(blocking);
   if (object.metadata.deletionTimestamp !== undefined) return { kind: 'deleting', why };
   if (isStale(object)) return { kind: 'waiting', why: 'the controller has not seen the change yet' };
   const ready = conditions?.find((condition) => condition.type === 'Ready');
   if (ready?.status === 'True') return { kind: 'ready' };
-  if (blocking !== undefined && NEEDS_SOMEBODY.has(blocking.reason)) {
+  if (blocking?.status === 'False' && NEEDS_SOMEBODY.has(blocking.reason)) {
     return { kind: 'stuck', why, reason: blocking.reason };
   }
   return { kind: 'waiting', why };

@@ -4,14 +4,23 @@ import { generatedExportName } from '../../../src/api/names.js';
 import { isStatus } from '../../../src/kube/errors.js';
 import type { CommandContext, Session } from '../command-context.js';
 import { PluginError } from '../errors.js';
-import { getOptional, listApiBindings } from '../objects.js';
+import { listApiBindings } from '../objects.js';
 import { pollUntil, type Look } from '../poll.js';
 import type { Phase } from '../output/progress.js';
-import { asApiBinding, type ApiBinding, type Binding, type PermissionClaim } from '../typed-objects.js';
-import { answerClaims, claimKey, isApiBindings } from './client-claims.js';
+import {
+  asApiBinding,
+  asObject,
+  type ApiBinding,
+  type Binding,
+  type PermissionClaim,
+} from '../typed-objects.js';
+import type { JsonObject } from '../../../src/kube/json-value.js';
+import type { KubeObject } from '../../../src/kube/object.js';
+import { patchSpec } from '../guarded-patch.js';
+import { answerClaims, claimKey, isApiBindings, type AnsweredClaim } from './client-claims.js';
 import { createApiBinding } from './create-api-binding.js';
 import { firstApiBindingTrouble } from './explain-api-binding.js';
-import { apiBindingManifest, type ExportReference } from './manifests.js';
+import { generatedApiBindingManifest, type ExportReference } from './manifests.js';
 
 /** The controller may not create APIBindings here, and says which one is missing. */
 export function needsApiBinding(binding: Binding): boolean {
@@ -64,8 +73,7 @@ export async function bindGeneratedExport(
   parts: { readonly binding: Binding; readonly client: ApiBinding; readonly phase: Phase },
 ): Promise<void> {
   const { binding, client, phase } = parts;
-  const reference = expectedExport(binding, client);
-  const name = await ensureApiBinding(context, session, reference);
+  const name = await ensureApiBinding(context, session, { binding, client });
   const look = async (): Promise<Look<ApiBinding>> => {
     const object = await session.client.get(GVR.apiBindings, { name }, { signal: context.signal });
     const current = asApiBinding(object);
@@ -73,31 +81,56 @@ export async function bindGeneratedExport(
     return { done: false, detail: firstApiBindingTrouble(current) ?? `APIBinding ${name} is not Bound yet` };
   };
   const bound = await pollUntil({ look, phase, clock: context.effects.clock, signal: context.signal });
-  const claims = consentedClaims(bound, binding, client);
-  if (claims.length === 0) return;
-  const { resourceVersion } = bound.metadata;
-  const body = {
-    metadata: { ...(resourceVersion === undefined ? {} : { resourceVersion }) },
-    spec: {
-      permissionClaims: [
-        ...(bound.spec.permissionClaims ?? []).map((claim) => ({ ...claim })),
-        ...claims.map((claim) => ({ ...claim })),
-      ],
-    },
+  await acceptConsented(context, session, { bound, binding, client });
+}
+
+/**
+ * Accepts on the generated APIBinding what the user has consented to since it was made, where the controller
+ * may not do that itself.
+ */
+export async function refreshGeneratedConsent(
+  context: CommandContext,
+  session: Session,
+  parts: { readonly binding: Binding; readonly client: ApiBinding },
+): Promise<void> {
+  const { binding, client } = parts;
+  const shown = binding.status?.apiExport?.name;
+  if (shown === undefined || acceptsApiBindings(client)) return;
+  const { name } = expectedExport(binding, client);
+  const bindings = await listApiBindings(session.client, context.signal);
+  const bound = bindings.find(({ spec }) => spec.reference?.export?.name === name);
+  if (bound !== undefined) await acceptConsented(context, session, { bound, binding, client });
+}
+
+async function acceptConsented(
+  context: CommandContext,
+  session: Session,
+  parts: { readonly bound: ApiBinding; readonly binding: Binding; readonly client: ApiBinding },
+): Promise<void> {
+  const { bound, binding, client } = parts;
+  const target = { gvr: GVR.apiBindings, object: asObject(bound) };
+  const change = (object: KubeObject): JsonObject | undefined => {
+    const current = asApiBinding(object);
+    const claims = consentedClaims(current, binding, client);
+    if (claims.length === 0) return undefined;
+    const all = [...(current.spec.permissionClaims ?? []), ...claims];
+    return { permissionClaims: all.map((claim) => ({ ...claim })) };
   };
-  await session.client.patch(GVR.apiBindings, { name }, 'merge', body, { signal: context.signal });
+  await patchSpec(session.client, target, change, context.signal);
 }
 
 async function ensureApiBinding(
   context: CommandContext,
   session: Session,
-  reference: ExportReference,
+  parts: { readonly binding: Binding; readonly client: ApiBinding },
 ): Promise<string> {
+  const reference = expectedExport(parts.binding, parts.client);
   const bindings = await listApiBindings(session.client, context.signal);
   const existing = bindings.find(({ spec }) => spec.reference?.export?.name === reference.name);
   if (existing !== undefined) return existing.metadata.name;
   context.report.note(`Binding the API: creating APIBinding ${reference.name}`);
-  const manifest = apiBindingManifest({ name: reference.name, export: reference, claims: [] });
+  const { name, uid = '' } = parts.binding.metadata;
+  const manifest = generatedApiBindingManifest({ export: reference, binding: { name, uid } });
   try {
     await createApiBinding(context, session.client, manifest);
   } catch (error) {
@@ -115,37 +148,45 @@ async function ensureApiBinding(
 
 /**
  * Unanswered claims of the generated export that may be accepted: its own `apibindings` (with which it can
- * leave again), and those accepted both in the binding and on the client's APIBinding.
+ * leave again), those accepted both in the binding and on the client's APIBinding, and with any of these
+ * `namespaces`, where the client's APIBinding accepts it.
  */
-export function consentedClaims(
-  bound: ApiBinding,
-  binding: Binding,
-  client: ApiBinding,
-): ReturnType<typeof answerClaims> {
+export function consentedClaims(bound: ApiBinding, binding: Binding, client: ApiBinding): AnsweredClaim[] {
   const answered = new Set((bound.spec.permissionClaims ?? []).map(claimKey));
-  const consents = new Set(
-    (binding.spec.permissionClaims ?? []).filter(({ state }) => state === 'Accepted').map(claimKey),
+  const asked = bound.status?.exportPermissionClaims ?? [];
+  const inBinding = acceptedKeys(binding.spec.permissionClaims);
+  const inWorkspace = acceptedKeys(client.spec.permissionClaims);
+  const agreed = asked.filter((claim) => inBinding.has(claimKey(claim)) && inWorkspace.has(claimKey(claim)));
+  const allowed = asked.filter(
+    (claim) =>
+      isLeaveClaim(claim) ||
+      agreed.includes(claim) ||
+      (agreed.length > 0 && isNamespaces(claim) && inWorkspace.has(claimKey(claim))),
   );
-  const clientConsents = new Set(
-    (client.spec.permissionClaims ?? []).filter(({ state }) => state === 'Accepted').map(claimKey),
-  );
-  const leaving = (claim: PermissionClaim): boolean =>
-    isApiBindings(claim) && (claim.verbs ?? ['*']).every((verb) => verb === 'get' || verb === 'delete');
-  const open = (bound.status?.exportPermissionClaims ?? []).filter((claim) => !answered.has(claimKey(claim)));
   return answerClaims(
-    open.filter(
-      (claim) => leaving(claim) || (consents.has(claimKey(claim)) && clientConsents.has(claimKey(claim))),
-    ),
+    allowed.filter((claim) => !answered.has(claimKey(claim))),
     { apiBindings: true },
   );
 }
 
-/** The client's APIBinding as it is now; undefined when it is gone. */
-export async function readApiBinding(
-  context: CommandContext,
-  session: Session,
-  name: string,
-): Promise<ApiBinding | undefined> {
-  const object = await getOptional(session.client, GVR.apiBindings, name, context.signal);
-  return object === undefined ? undefined : asApiBinding(object);
+function acceptedKeys(
+  claims: readonly (PermissionClaim & { state: string })[] | undefined,
+): ReadonlySet<string> {
+  return new Set((claims ?? []).filter(({ state }) => state === 'Accepted').map(claimKey));
+}
+
+/** `apibindings [get, delete]`, and no more than that. */
+function isLeaveClaim(claim: PermissionClaim): boolean {
+  return isApiBindings(claim) && (claim.verbs ?? ['*']).every((verb) => verb === 'get' || verb === 'delete');
+}
+
+function isNamespaces(claim: PermissionClaim): boolean {
+  return (claim.group ?? '') === '' && claim.resource === 'namespaces';
+}
+
+/** The controller may create APIBindings in this workspace itself. */
+function acceptsApiBindings(client: ApiBinding): boolean {
+  return (client.spec.permissionClaims ?? []).some(
+    (claim) => isApiBindings(claim) && claim.state === 'Accepted',
+  );
 }

@@ -1,4 +1,5 @@
 import { BINDING_KIND, CONNECTION_KIND, GROUP, VERSION } from '../../../src/api/group.js';
+import { BINDING_ANNOTATION, BINDING_UID_LABEL, COMPONENT_LABEL } from '../../../src/api/markers.js';
 import type { KubeObject } from '../../../src/kube/object.js';
 import type { Backend, ClaimState } from '../typed-objects.js';
 import type { AnsweredClaim } from './client-claims.js';
@@ -22,6 +23,25 @@ export function apiBindingManifest(init: {
     spec: {
       reference: { export: { path: init.export.path, name: init.export.name } },
       ...(init.claims.length === 0 ? {} : { permissionClaims: init.claims.map((claim) => ({ ...claim })) }),
+    },
+  };
+}
+
+/**
+ * The APIBinding to a binding's generated export, as the controller would make it: by name and label it
+ * knows it as one that it may delete again. Claims are answered when kcp has shown them.
+ */
+export function generatedApiBindingManifest(init: {
+  readonly export: ExportReference;
+  readonly binding: { readonly name: string; readonly uid: string };
+}): KubeObject {
+  const manifest = apiBindingManifest({ name: init.export.name, export: init.export, claims: [] });
+  return {
+    ...manifest,
+    metadata: {
+      name: init.export.name,
+      labels: { [COMPONENT_LABEL]: 'generated-binding', [BINDING_UID_LABEL]: init.binding.uid },
+      annotations: { [BINDING_ANNOTATION]: init.binding.name },
     },
   };
 }

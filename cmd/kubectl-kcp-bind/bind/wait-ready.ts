@@ -5,7 +5,7 @@ import { getOptional } from '../objects.js';
 import { pollUntil, type Look } from '../poll.js';
 import { asBinding, type ApiBinding, type Binding } from '../typed-objects.js';
 import { explainBinding } from './explain.js';
-import { bindGeneratedExport, needsApiBinding } from './generated-binding.js';
+import { bindGeneratedExport, needsApiBinding, refreshGeneratedConsent } from './generated-binding.js';
 
 /** How long a reason that needs somebody must last before it is believed: kcp recovers from some in seconds. */
 const PATIENCE_MS = 15_000;
@@ -48,6 +48,7 @@ export async function waitReady(
     clock,
     signal: context.signal,
   });
+  await refreshGeneratedConsent(context, session, { binding: ready, client });
   phase.done(`KubeBindBinding ${name} is Ready`);
   return ready;
 }

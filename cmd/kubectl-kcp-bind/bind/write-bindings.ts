@@ -3,7 +3,11 @@ import { isStatus } from '../../../src/kube/errors.js';
 import type { CommandContext, Session } from '../command-context.js';
 import { PluginError } from '../errors.js';
 import { listBindings } from '../objects.js';
-import { asBinding, type Binding, type ClaimState } from '../typed-objects.js';
+import { asBinding, asObject, type Binding, type ClaimState } from '../typed-objects.js';
+import type { JsonObject } from '../../../src/kube/json-value.js';
+import type { KubeObject } from '../../../src/kube/object.js';
+import { patchSpec } from '../guarded-patch.js';
+import { mergeClaims, sameClaims } from './consent.js';
 import { isLeaving } from './same-backend.js';
 import { bindingManifest } from './manifests.js';
 import { planBinding, type WantedBinding } from './plan-bindings.js';
@@ -75,12 +79,13 @@ async function changeConsent(
   binding: Binding,
   claims: readonly ClaimState[],
 ): Promise<Binding> {
-  const { name, resourceVersion } = binding.metadata;
-  const body = {
-    metadata: { ...(resourceVersion === undefined ? {} : { resourceVersion }) },
-    spec: { permissionClaims: claims.map((claim) => ({ ...claim })) },
+  const target = { gvr: BINDINGS, object: asObject(binding) };
+  const change = (object: KubeObject): JsonObject | undefined => {
+    const old = asBinding(object).spec.permissionClaims ?? [];
+    const merged = mergeClaims(old, claims);
+    return sameClaims(old, merged) ? undefined : { permissionClaims: merged.map((claim) => ({ ...claim })) };
   };
-  return asBinding(await session.client.patch(BINDINGS, { name }, 'merge', body, { signal: context.signal }));
+  return asBinding(await patchSpec(session.client, target, change, context.signal));
 }
 
 function taken(binding: Binding): PluginError {

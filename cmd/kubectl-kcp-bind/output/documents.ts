@@ -17,7 +17,9 @@ export function renderObjects(objects: readonly KubeObject[], format: DataFormat
       return `${JSON.stringify(root, bigintAsText, 4)}\n`;
     }
     case 'yaml':
-      return shown.map((object) => stringifyYaml(object, { lineWidth: 0 })).join('---\n');
+      return shown
+        .map((object) => stringifyYaml(object, { lineWidth: 0, aliasDuplicateObjects: false }))
+        .join('---\n');
   }
 }
 
