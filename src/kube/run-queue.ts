@@ -11,7 +11,7 @@ export interface QueueFailure<K extends string> {
 }
 
 /** A handler's wish to see its key again. */
-export interface Requeue {
+interface Requeue {
   readonly requeueAfterMs: number;
 }
 
