@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { LightMyRequestResponse } from 'fastify';
 import type { Browser } from './testing/browser.js';
 import { csrfOf, formAction, locationOf } from './testing/browser.js';
+import { csrfToken } from './login-cookie.js';
 import { status } from '../state/testing/memory-kube-client.js';
 import {
   CHEESES,
@@ -305,6 +306,19 @@ describe('nobody else', () => {
     ];
     for (const attempt of attempts) expect((await attempt()).statusCode).toBe(403);
     expect((await world.state()).login).toMatchObject({ stage: 'awaited', wrongCodes: 0 });
+  });
+
+  it('goes on with a cookie that he made up', async () => {
+    const { consent } = await openByPlugin(world.browser());
+    const [, id = ''] = /\.([\w-]{22})\/continue/.exec(formAction(consent)) ?? [];
+    const forged = `${id}.${'A'.repeat(43)}`;
+    const name = `__Secure-kube-bind-${STATE_NAME.replace('connection-', '')}`;
+    const answer = await world
+      .browser()
+      .post(formAction(consent), { csrf: csrfToken(forged) }, { cookie: `${name}=${forged}` });
+    expect(answer.statusCode).toBe(403);
+    expect(answer.body).toContain('another browser');
+    expect(world.backend.calls).toEqual([]);
   });
 
   it.each(['HEAD', 'OPTIONS', 'PUT', 'DELETE', 'PATCH'] as const)(
