@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { parseJson } from '../kube/json.js';
 import type { JsonObject } from '../kube/json-value.js';
 import { compareSchemas, keepStoredVersions, type Comparison } from './compare.js';
 import { convertBoundSchema } from './convert.js';
@@ -156,6 +157,22 @@ describe('what a consumer would lose', () => {
     });
   });
 
+  it('a spec field named status is no mirrored status', () => {
+    const version = { storage: true, subresources: { status: {} } };
+    const before = spec({ ...version, schema: object({ spec: object({ status: object({ a: {} }) }) }) });
+    const after = spec({ ...version, schema: object({ spec: object({ status: object({}) }) }) });
+    expect(differences(compareSchemas(before, after, ['v1']))).toEqual([
+      'version v1: .spec.status.a: the field was removed',
+    ]);
+  });
+
+  it('a field named like the prototype is no exception', () => {
+    const properties = parseJson('{"__proto__":{"type":"string"}}') as JsonObject;
+    expect(differences(compareSchemas(withProperties(properties), withProperties({}), ['v1']))).toEqual([
+      'version v1: .spec.__proto__: the field was removed',
+    ]);
+  });
+
   it('a field of the root may not become required', () => {
     const before = spec({ storage: true, schema: { ...object({ spec: {} }), required: ['kind'] } });
     const after = (required: string[]) =>
@@ -299,7 +316,7 @@ describe('for all schemas', () => {
             ...list.map((name, index) => ({
               name,
               storage: index === 0,
-              served: index === 0 || !unserved.includes(name),
+              served: index === 0 || !unserved.some((one) => one === name),
               schema: object({ spec: schema }),
             })),
           );

@@ -225,6 +225,12 @@ suite('what cannot be served is refused with its place', () => {
     expect(refused(spec)).toMatchObject({ ok: false, reason: 'Unsupported', ...expected });
   });
 
+  it('two versions of one name', () => {
+    const spec = widgets();
+    for (const version of spec['versions'] as JsonObject[]) version['name'] = 'v1';
+    expect(refused(spec).message).toContain('twice');
+  });
+
   it('two storage versions', () => {
     const spec = widgets();
     (spec['versions'] as JsonObject[])[0]!['storage'] = true;

@@ -89,6 +89,7 @@ describe('the provider document', () => {
     ['a list', answer(200, JSON_TYPE, []), ['status 200']],
     ['JSON that goes too deep', answer(200, JSON_TYPE, '['.repeat(1000)), ['status 200']],
     ['the document as text', answer(200, 'text/plain', document()), ['text/plain']],
+    ['the document with another status', answer(500, JSON_TYPE, document()), ['status 500']],
     ['an error', answer(404, JSON_TYPE, { kind: 'Error' }), ['status 404']],
   ])('is not there: %s', async (_, response, texts) => {
     const error = await fail(response);

@@ -19,9 +19,11 @@ describe('readBoundSchemas', () => {
       COWBOYS,
       ...['a', 'b', 'c', 'd'].map((resource) => ({ ...COWBOYS, resource })),
       { ...COWBOYS, resource: 'forged' },
+      { ...COWBOYS, group: 'forged.dev' },
     ];
     provider.put(GVR.boundSchemas, 'cowboys.wildwest.dev', { spec });
     provider.put(GVR.boundSchemas, 'forged.wildwest.dev', { spec });
+    provider.put(GVR.boundSchemas, 'cowboys.forged.dev', { spec });
     const reads = await readBoundSchemas(provider.contract, { resources });
     expect(reads.map((read) => ('object' in read ? read.name : read.problem))).toEqual([
       'Missing',
@@ -30,6 +32,7 @@ describe('readBoundSchemas', () => {
       'Missing',
       'Missing',
       'Missing',
+      'OtherResource',
       'OtherResource',
     ]);
   });
