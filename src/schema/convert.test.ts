@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe as suite, expect, it } from '@jest/globals';
 import { parseJson } from '../kube/json.js';
 import type { JsonObject, JsonValue } from '../kube/json-value.js';
@@ -77,6 +78,24 @@ suite('a bound schema with everything', () => {
   it('is a fixed point: the receiver accepts exactly what the conversion gives', () => {
     const { schema } = converted(widgets());
     expect(validateConverted(schema.specJson)).toMatchObject({ ok: true, schema });
+  });
+});
+
+suite('a recorded bound schema', () => {
+  it.each([
+    ['boundschema-of-crd-v0.8.2', 'cowboys', { intent: { type: 'string' } }],
+    ['boundschema-of-apiresourceschema-v0.8.2', 'outlaws', { bounty: { type: 'integer', format: 'int64' } }],
+  ])('%s is converted', (file, resource, properties) => {
+    const text = readFileSync(new URL(`testdata/${file}.json`, import.meta.url), 'utf8');
+    const result = convertBoundSchema(parseJson(text) as JsonObject);
+    expect(result).toMatchObject({
+      ok: true,
+      schema: { group: 'wildwest.dev', resource, syncVersion: 'v1alpha1', scope: 'Namespaced' },
+      spec: {
+        versions: [{ subresources: { status: {} }, schema: { properties: { spec: { properties } } } }],
+      },
+      notes: [],
+    });
   });
 });
 
