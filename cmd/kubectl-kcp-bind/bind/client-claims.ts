@@ -5,7 +5,8 @@ export interface AnsweredClaim {
   group: string;
   resource: string;
   verbs: string[];
-  identityHash?: string;
+  /** Part of the claim's key: always written, so that applying the same again changes nothing. */
+  identityHash: string;
   selector: { matchAll: true };
   state: 'Accepted' | 'Rejected';
 }
@@ -16,14 +17,14 @@ const WRITE = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'];
  * What the client export as it is shipped asks for (apiexport/apiexport.yaml; a test compares). Users cannot
  * read the export before they are bound to it, so the plugin knows it.
  */
-export const SHIPPED_CLAIMS: readonly Required<Omit<PermissionClaim, 'identityHash'>>[] = [
-  { group: 'core.kcp.io', resource: 'logicalclusters', verbs: ['get', 'list', 'watch'] },
-  { group: 'apis.kcp.io', resource: 'apibindings', verbs: WRITE },
-  { group: '', resource: 'secrets', verbs: WRITE },
-  { group: '', resource: 'configmaps', verbs: WRITE },
-  { group: '', resource: 'serviceaccounts', verbs: WRITE },
-  { group: '', resource: 'namespaces', verbs: ['get', 'list', 'watch', 'create'] },
-  { group: '', resource: 'events', verbs: ['get', 'create', 'patch'] },
+export const SHIPPED_CLAIMS: readonly Required<PermissionClaim>[] = [
+  { group: 'core.kcp.io', resource: 'logicalclusters', identityHash: '', verbs: ['get', 'list', 'watch'] },
+  { group: 'apis.kcp.io', resource: 'apibindings', identityHash: '', verbs: WRITE },
+  { group: '', resource: 'secrets', identityHash: '', verbs: WRITE },
+  { group: '', resource: 'configmaps', identityHash: '', verbs: WRITE },
+  { group: '', resource: 'serviceaccounts', identityHash: '', verbs: WRITE },
+  { group: '', resource: 'namespaces', identityHash: '', verbs: ['get', 'list', 'watch', 'create'] },
+  { group: '', resource: 'events', identityHash: '', verbs: ['get', 'create', 'patch'] },
 ];
 
 /** Answers claims: all accepted, `apis.kcp.io/apibindings` only with `apiBindings`. */
@@ -35,9 +36,7 @@ export function answerClaims(
     group: claim.group ?? '',
     resource: claim.resource,
     verbs: claim.verbs ?? [],
-    ...(claim.identityHash === undefined || claim.identityHash === ''
-      ? {}
-      : { identityHash: claim.identityHash }),
+    identityHash: claim.identityHash ?? '',
     selector: { matchAll: true },
     state: isApiBindings(claim) && !options.apiBindings ? 'Rejected' : 'Accepted',
   }));

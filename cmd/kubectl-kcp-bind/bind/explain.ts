@@ -28,8 +28,8 @@ const BINDING_CHAIN: readonly BindingConditionType[] = [
   'Syncing',
 ];
 
-/** Reasons that do not pass by themselves. */
-const NEEDS_SOMEBODY: ReadonlySet<string> = new Set([
+/** Reasons that do not pass by themselves; each from the closed lists of src/api/conditions.ts. */
+export const NEEDS_SOMEBODY: ReadonlySet<string> = new Set([
   // connection
   'InvalidURL',
   'AddressDenied',

@@ -30,7 +30,7 @@ export interface RunSetup {
   /** `expire` ends the time of `--timeout` now. */
   readonly openBrowser?: (url: string, expire: () => void) => Promise<void>;
   /** Called with each piece of standard error. */
-  readonly onError?: (text: string) => void;
+  readonly onError?: (text: string, expire: () => void) => void;
 }
 
 /** Times of the plugin pass many times faster, so that polling costs a test nothing. */
@@ -43,6 +43,7 @@ export async function runPlugin(setup: RunSetup): Promise<RunResult> {
   const opened: string[] = [];
   const stdin = new PassThrough();
   const answers = [...(setup.answers ?? [])];
+  const { clock, expire } = fastClock();
   const output = (chunks: string[], seen?: (text: string) => void): Environment['stdout'] => ({
     write: (text) => {
       chunks.push(text);
@@ -60,7 +61,7 @@ export async function runPlugin(setup: RunSetup): Promise<RunResult> {
     stdin,
     stdout: output(out),
     stderr: output(err, (text) => {
-      setup.onError?.(text);
+      setup.onError?.(text, expire);
       // A question ends without a newline: that is when somebody answers.
       if (setup.answers !== undefined && /[?\])] $/.test(text)) {
         const answer = answers.shift();
@@ -71,7 +72,6 @@ export async function runPlugin(setup: RunSetup): Promise<RunResult> {
     color: false,
     version: 'v0-test',
   };
-  const { clock, expire } = fastClock();
   const effects: Effects = {
     clock,
     randomBytes,
