@@ -150,14 +150,17 @@ function decideDeletion(observed: ConnectionObservation): ConnectionPlan {
   if (!observed.hasFinalizer) return { steps: [] };
   const remaining = observed.bindings.map(({ name }) => name);
   if (remaining.length + observed.leftovers > 0) {
-    const message =
+    const ready =
       remaining.length > 0
-        ? `Bindings still use this connection: ${nameList(remaining)}. Delete them first; the connection goes after the last one.`
-        : 'What was made for deleted bindings is still being cleaned up.';
+        ? no(
+            'BindingsRemain',
+            `Bindings still use this connection: ${nameList(remaining)}. Delete them first; the connection goes after the last one.`,
+          )
+        : no('Deleting', 'What was made for deleted bindings is still being cleaned up; wait for that.');
     const conditions = stateConditions(observed).filter(([type]) => type !== 'Ready');
     return {
       steps: observed.bindings.length > 0 ? accountSteps(observed) : [],
-      status: { phase: 'Deleting', conditions: [...conditions, ['Ready', no('BindingsRemain', message)]] },
+      status: { phase: 'Deleting', conditions: [...conditions, ['Ready', ready]] },
     };
   }
   return { steps: [{ name: 'connection.state.remove' }, { name: 'connection.finalizer.remove' }] };

@@ -22,7 +22,7 @@ export interface RunAsLeaderOptions {
 export type LeaderOutcome = 'stopped' | 'lost' | 'ended';
 
 /**
- * Waits for the Lease, leads once, gives the Lease back. After `lost` the process should end: a fresh one
+ * Waits for the Lease, leads once, gives the Lease back. After `lost`, call it again: every term
  * begins with empty caches. Rejects only with what `onStarted` rejects with.
  */
 export async function runAsLeader(options: RunAsLeaderOptions): Promise<LeaderOutcome> {
