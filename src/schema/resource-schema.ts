@@ -22,7 +22,7 @@ export type ResourceSchemaSpec = {
   conversion?: { strategy: 'None' };
 };
 
-export type ResourceScope = 'Cluster' | 'Namespaced';
+type ResourceScope = 'Cluster' | 'Namespaced';
 
 // eslint-disable-next-line @typescript-eslint/consistent-type-definitions
 export type ResourceNames = {

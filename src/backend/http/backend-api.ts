@@ -19,7 +19,7 @@ export interface BackendOptions {
   readonly ca?: string | undefined;
 }
 
-export interface BindRequest {
+interface BindRequest {
   readonly template: string;
   /** Name that the backend puts into the proposed export request. */
   readonly name: string;
@@ -28,7 +28,7 @@ export interface BindRequest {
   readonly prettyName?: string | undefined;
 }
 
-export interface LoginTarget {
+interface LoginTarget {
   /** Where the backend sends the browser back to. Put a nonce into its query: the backend returns nothing else of ours. */
   readonly redirectUrl: string;
   /** A value of this login only. It also stands in the token as `sid`. */

@@ -16,7 +16,7 @@ export interface BindResult {
 }
 
 /** An APIServiceExportRequest as proposed: a name, absent where none was sent, and a spec. */
-export interface ProposedRequest {
+interface ProposedRequest {
   readonly name?: string;
   readonly spec: JsonObject;
 }

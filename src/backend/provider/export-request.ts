@@ -8,7 +8,7 @@ import type { KubeObject } from '../../kube/object.js';
 import type { ProviderContract } from './contract.js';
 
 /** Value of the component label on export requests that we made. */
-export const REQUEST_COMPONENT = 'export-request';
+const REQUEST_COMPONENT = 'export-request';
 
 /** What to ask for. The same shape as in an assignment. */
 export interface ExportPlan {

@@ -70,7 +70,7 @@ export async function beat(
 }
 
 /** Why somebody else seems to beat here: a recent beat with another Secret's name. Undefined: nobody does. */
-export function foreignBeat(status: JsonObject, heartbeat: Heartbeat, now: number): string | undefined {
+function foreignBeat(status: JsonObject, heartbeat: Heartbeat, now: number): string | undefined {
   const last = lastBeat(status);
   if (last === undefined) return undefined;
   const ref = isJsonObject(status['consumerSecretRef']) ? status['consumerSecretRef'] : {};
@@ -87,7 +87,7 @@ export function foreignBeat(status: JsonObject, heartbeat: Heartbeat, now: numbe
 }
 
 /** The status after a beat that is due, or with the last beat where none is. */
-export function beatStatus(status: JsonObject, heartbeat: Heartbeat, now: number): JsonObject {
+function beatStatus(status: JsonObject, heartbeat: Heartbeat, now: number): JsonObject {
   const last = lastBeat(status);
   const due = last === undefined || Math.abs(now - last) > heartbeat.intervalMs / 2;
   return {

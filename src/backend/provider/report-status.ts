@@ -82,7 +82,7 @@ export async function reportExportStatus(
 }
 
 /** Conditions of a BoundSchema, those of a CRD with severities. */
-export function schemaConditions({ served, problem }: ServedApi): ProviderCondition[] {
+function schemaConditions({ served, problem }: ServedApi): ProviderCondition[] {
   const broken = {
     status: 'False' as const,
     severity: 'Error' as const,
@@ -100,7 +100,7 @@ export function schemaConditions({ served, problem }: ServedApi): ProviderCondit
 }
 
 /** Conditions of an APIServiceExport that speak about the consumer. */
-export function exportConditions(report: ExportReport): ProviderCondition[] {
+function exportConditions(report: ExportReport): ProviderCondition[] {
   if (!report.bound) {
     const message = 'no binding of the consumer refers to this export any more';
     return [

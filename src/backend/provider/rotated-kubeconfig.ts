@@ -8,7 +8,7 @@ import { decodeBase64Text } from '../http/base64-text.js';
 import type { ProviderContract } from './contract.js';
 
 /** The Secret, and its key, in which a provider keeps the consumer's kubeconfig up to date. */
-export const PROVIDER_KUBECONFIG = { name: 'kubeconfig', key: 'kubeconfig' } as const;
+const PROVIDER_KUBECONFIG = { name: 'kubeconfig', key: 'kubeconfig' } as const;
 
 const MAX_KUBECONFIG = 64 * 1024;
 
@@ -38,8 +38,8 @@ export async function readRotatedKubeconfig(
   }
 }
 
-/** The kubeconfig in a Secret, for those who follow it by a watch. */
-export function kubeconfigOf(secret: KubeObject, key: string = PROVIDER_KUBECONFIG.key): RotatedKubeconfig {
+/** The kubeconfig in a Secret. */
+function kubeconfigOf(secret: KubeObject, key: string = PROVIDER_KUBECONFIG.key): RotatedKubeconfig {
   if (secret.metadata.deletionTimestamp !== undefined) return { state: 'absent' };
   const data = isJsonObject(secret['data']) ? secret['data'] : {};
   const encoded = Object.hasOwn(data, key) ? data[key] : undefined;
