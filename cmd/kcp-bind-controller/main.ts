@@ -5,7 +5,7 @@ import { createLogger } from '../../src/telemetry/logger.js';
 import { VERSION } from './environment.js';
 import { runController } from './run-controller.js';
 
-/** Exit codes: 0 stopped by a signal, 1 cannot start or lost the Lease, 2 unusable flags. */
+/** Exit codes: 0 stopped by a signal, 1 cannot start or go on, 2 unusable flags. */
 async function main(): Promise<number> {
   let config;
   try {

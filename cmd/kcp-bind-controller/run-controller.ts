@@ -6,7 +6,6 @@ import { Lease } from '../../src/reconcilers/leader/lease.js';
 import { runAsLeader } from '../../src/reconcilers/leader/run-as-leader.js';
 import { createInstallationKey } from '../../src/state/secret-installation-key.js';
 import { identifyClientWorkspace, type ClientWorkspaceIdentity } from './client-workspace.js';
-import { ControllerError } from './controller-error.js';
 import { Readiness } from './readiness.js';
 import { reconcile } from './reconcile.js';
 import { createServer } from './serve.js';
@@ -18,7 +17,7 @@ import { openWorkspaces } from './workspaces.js';
  * Runs the controller until the signal. Pages, health and metrics are served from the start; the reconcilers run
  * while the Lease is held.
  *
- * @throws ControllerError, StateError or a KubeError where it cannot start or lost the Lease
+ * @throws ControllerError, StateError or a KubeError where it cannot start
  */
 export async function runController(options: RunOptions): Promise<void> {
   const { config, log, signal } = options;
@@ -85,20 +84,18 @@ async function lead(shared: Shared, { identity, lease, readiness, signal }: Lead
     await work(signal);
     return;
   }
-  readiness.set('controllers', true, 'waiting for the Lease; another replica leads');
-  const outcome = await runAsLeader({
-    lease,
-    times: config.leader,
-    clock,
-    random: Math.random,
-    log,
-    onStarted: work,
-    signal,
-  });
-  if (outcome === 'lost') {
-    throw new ControllerError(
-      'the Lease was lost; the process ends and is to be started again',
-      'LEASE_LOST',
-    );
+  while (!signal.aborted) {
+    readiness.set('controllers', true, 'waiting for the Lease; another replica leads');
+    const outcome = await runAsLeader({
+      lease,
+      times: config.leader,
+      clock,
+      random: Math.random,
+      log,
+      onStarted: work,
+      signal,
+    });
+    // All that leading made is gone by now: the next term begins with empty caches, as a new process would.
+    if (outcome === 'lost') log.warn({ component: 'leader' }, 'the Lease was lost; competing for it again');
   }
 }

@@ -71,8 +71,8 @@ export interface ControllerOptions {
 
 /** Short deadlines, so that suites do not wait for what takes minutes in production. */
 const QUICK = [
-  '--lease-duration=4s',
-  '--lease-renew-deadline=3s',
+  '--lease-duration=10s',
+  '--lease-renew-deadline=8s',
   '--lease-retry=500ms',
   '--backoff-base=100ms',
   '--backoff-max=3s',

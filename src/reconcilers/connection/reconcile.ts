@@ -48,6 +48,8 @@ class ConnectionReconciler implements Reconciler {
   readonly #shared: Shared;
   readonly #documents: ProviderDocuments;
   readonly #startedAt: number;
+  /** URLs of logins that this process started: their ids are stored as hashes only, and status may lag behind. */
+  readonly #started = new Map<QueueKey, { readonly idHash: string; readonly published: PublishedLogin }>();
 
   constructor(deps: ReconcilerDeps, shared: Shared, documents: ProviderDocuments) {
     this.#deps = deps;
@@ -63,6 +65,7 @@ class ConnectionReconciler implements Reconciler {
     const uid = object?.metadata.uid;
     if (object === undefined || uid === undefined) {
       this.#documents.forget(queueKey(target.cluster, target.name));
+      this.#started.delete(queueKey(target.cluster, target.name));
       return undefined;
     }
     const ref = { ...target, uid };
@@ -116,7 +119,10 @@ class ConnectionReconciler implements Reconciler {
     return silent && this.#deps.clock.now() - this.#startedAt < SILENCE_MS;
   }
 
+  /** As status shows it; else as this process remembers it, so that what it just wrote is not missed. */
   #published(object: KubeObject, ref: ConnectionRef, state: ConnectionState): PublishedLogin | undefined {
+    const started = this.#started.get(queueKey(ref.cluster, ref.name));
+    if (started !== undefined && started.idHash === state.login?.idHash) return started.published;
     return publishedLogin(connectionStatus(object).authentication, state.login, {
       externalUrl: this.#deps.externalUrl,
       stateName: connectionStateName(ref.cluster, ref.uid),
@@ -231,6 +237,7 @@ class ConnectionReconciler implements Reconciler {
     await this.#write(run, { ...run.state.value, login });
     const url = loginUrl(externalUrl, connectionStateName(run.ref.cluster, run.ref.uid), id);
     run.published = { url, ...(userCode === undefined ? {} : { userCode }) };
+    this.#started.set(run.key, { idHash: login.idHash, published: run.published });
   }
 
   async #write(run: Run, value: ConnectionState): Promise<void> {
