@@ -27,6 +27,8 @@ export interface SupervisedWorkerOptions {
  * looked at. Whoever breaks a limit is ended, and nothing that it says afterwards counts.
  */
 export class SupervisedWorker {
+  /** How many bindings are in it; the pool counts. Each may say something. */
+  bindings = 0;
   readonly #options: SupervisedWorkerOptions;
   readonly #budget: MessageBudget;
   #lastPulse: number;
@@ -43,7 +45,10 @@ export class SupervisedWorker {
     this.#options = options;
     this.#gone = new Promise((resolve) => (this.#resolveGone = resolve));
     this.#budget = createMessageBudget(
-      { burst: limits.messageBurst, perSecond: limits.messagesPerSecond },
+      () => {
+        const more = this.bindings * limits.messagesPerBinding;
+        return { burst: limits.messageBurst + 10 * more, perSecond: limits.messagesPerSecond + more };
+      },
       () => clock.now(),
     );
     this.#lastPulse = this.#lastLook = clock.now();

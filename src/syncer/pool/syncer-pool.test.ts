@@ -339,7 +339,7 @@ describe('supervision', () => {
   });
 
   it('ends a thread that floods, and hears nothing of it afterwards', async () => {
-    bench = new Bench({ limits: { messageBurst: 10, messagesPerSecond: 1 } });
+    bench = new Bench({ limits: { messageBurst: 10, messagesPerSecond: 1, messagesPerBinding: 0 } });
     bench.pool.assign(content('a'));
     const worker = bench.of('a');
     for (let i = 0; i < 20; i += 1) worker.report('a', { namespaces: [String(i)] });

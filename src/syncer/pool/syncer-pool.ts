@@ -143,6 +143,7 @@ class Pool implements SyncerPool {
     worker.post({ type: 'assign', assignment: { ...content, revision } });
     if (entry.live === undefined) {
       const since = this.#settings.clock.now();
+      worker.bindings += 1;
       entry.live = {
         worker,
         revision,
@@ -317,7 +318,10 @@ class Pool implements SyncerPool {
 
 /** Nothing works on the binding any more. */
 function settle(entry: PoolEntry): void {
-  entry.live?.cancelDeadline();
-  entry.live = undefined;
+  if (entry.live !== undefined) {
+    entry.live.cancelDeadline();
+    entry.live.worker.bindings -= 1;
+    entry.live = undefined;
+  }
   for (const done of entry.waiters.splice(0)) done();
 }

@@ -31,7 +31,8 @@ export function spawnThreads(settings: ThreadSettings): SpawnWorker {
       stdout: true,
       stderr: true,
       resourceLimits: { maxOldGenerationSizeMb: limits.heapMb },
-      ...(settings.execArgv && { execArgv: [...settings.execArgv] }),
+      // Not inherited: what the main thread was started with is none of a worker's business.
+      execArgv: [...(settings.execArgv ?? [])],
     });
     const log = settings.log.child({ component: 'syncer-thread', worker: number });
     logOutput(thread.stdout, log);

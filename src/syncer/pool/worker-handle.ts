@@ -14,6 +14,8 @@ export interface WorkerLimits {
   /** Messages that may come at once, and a second. An invalid one counts for fifty. */
   readonly messageBurst: number;
   readonly messagesPerSecond: number;
+  /** On top of that, for each binding in the worker: messages a second, and ten times as many at once. */
+  readonly messagesPerBinding: number;
 }
 
 export const DEFAULT_WORKER_LIMITS: WorkerLimits = {
@@ -21,8 +23,9 @@ export const DEFAULT_WORKER_LIMITS: WorkerLimits = {
   externalBytes: 512 * 1024 * 1024,
   silenceMs: 30_000,
   closeMs: 10_000,
-  messageBurst: 2000,
-  messagesPerSecond: 200,
+  messageBurst: 1000,
+  messagesPerSecond: 100,
+  messagesPerBinding: 10,
 };
 
 /** How a thread ended. */

@@ -1,6 +1,9 @@
 /** Largest text of one converted schema in a report, in characters; kcp itself takes no larger object. */
 export const MAX_SCHEMA_TEXT = 2 * 1024 * 1024;
 
+/** Text of all schemas of one report together. */
+export const MAX_SCHEMAS_TEXT = 8 * 1024 * 1024;
+
 /**
  * Bounds of everything that a worker says. A worker speaks with servers that tenants and providers name, so
  * its messages are checked like anything else from outside. Lengths in characters.

@@ -1,5 +1,6 @@
 import { Ajv, type ValidateFunction } from 'ajv';
 import { FROM_WORKER_SCHEMAS } from './from-worker-schema.js';
+import { MAX_SCHEMAS_TEXT } from './limits.js';
 import type { FromWorker } from './report.js';
 
 export type ReadMessage =
@@ -21,8 +22,17 @@ export function createMessageReader(): (value: unknown) => ReadMessage {
       return { ok: false, path: '/type' };
     const validate = validators.get(value.type);
     if (validate === undefined) return { ok: false, path: '/type' };
-    if (validate(value)) return { ok: true, message: value };
+    if (validate(value)) {
+      return schemasText(value) > MAX_SCHEMAS_TEXT
+        ? { ok: false, path: '/report/schemas (total)' }
+        : { ok: true, message: value };
+    }
     const error = validate.errors?.[0];
     return { ok: false, path: `${error?.instancePath ?? ''} (${error?.keyword ?? 'invalid'})` };
   };
+}
+
+function schemasText(message: FromWorker): number {
+  const schemas = message.type === 'report' ? (message.report.schemas ?? []) : [];
+  return schemas.reduce((sum, schema) => sum + schema.specJson.length, 0);
 }

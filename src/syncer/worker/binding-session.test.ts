@@ -92,6 +92,7 @@ class Bench {
         random: () => 0.5,
         log: silentLogger(),
         version: 'v1',
+        onPassFailed: () => undefined,
         linkProvider: (provider) =>
           new ProviderLink({ clock, connect: this.provider.connect, allowProxy: false }, provider),
         openObjectSync: (assignment, link, output) =>

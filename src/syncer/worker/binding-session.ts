@@ -1,36 +1,20 @@
 import type { ConditionState } from '../../api/conditions.js';
-import { backoffMs } from '../../kube/backoff.js';
+import { backoffMs, retryDelayMs } from '../../kube/backoff.js';
 import { Wake } from '../../kube/cache/wake.js';
-import type { Clock } from '../../kube/clock.js';
-import { isStatus } from '../../kube/errors.js';
-import type { Logger } from '../../telemetry/logger.js';
-import type { BindingAssignment, SyncerOptions } from '../protocol/assignment.js';
+import { ApiError, isStatus } from '../../kube/errors.js';
+import type { BindingAssignment } from '../protocol/assignment.js';
 import { ConsumerError, consumerProblem } from './consumer-problem.js';
 import { Heartbeats } from './heartbeats.js';
 import { leave } from './leave.js';
-import type { ObjectSync, ObjectSyncOutput } from './object-sync.js';
+import type { ObjectSync } from './object-sync.js';
 import { Preparation, type Prepared } from './preparation.js';
 import { ProviderChangedError, providerChanged, type ProviderLink } from './provider-link.js';
-import { providerProblem, type Retry } from './provider-problem.js';
+import { providerProblem, type ProviderProblem, type Retry } from './provider-problem.js';
 import { Reporter } from './reporter.js';
 import type { Session, SessionOutput } from './run-worker.js';
 import { ServedReport } from './served-report.js';
 import { sessionReport } from './session-report.js';
-
-export interface SessionSettings {
-  readonly options: SyncerOptions;
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly log: Logger;
-  /** This program's version, for the provider. */
-  readonly version: string;
-  readonly linkProvider: (provider: BindingAssignment['provider']) => ProviderLink;
-  readonly openObjectSync: (
-    assignment: BindingAssignment & { readonly consumer: NonNullable<BindingAssignment['consumer']> },
-    link: ProviderLink,
-    output: ObjectSyncOutput,
-  ) => ObjectSync;
-}
+import type { SessionSettings } from './session-settings.js';
 
 /** A binding in order is looked at so often: export, rotated kubeconfig, identity, heartbeat. */
 const LOOK_MS = 20_000;
@@ -77,6 +61,8 @@ class BindingSession implements Session {
   #syncProblem: ConditionState | undefined;
   #left = false;
   #remaining: readonly string[] = [];
+  /** What the log was told last. */
+  #logged: string | undefined;
   /** Looks at the figures since the last report, or enough of them to look now. */
   #quietTicks = 0;
   #cancelTick: () => void = () => undefined;
@@ -136,6 +122,7 @@ class BindingSession implements Session {
     try {
       const settled = await this.#work(assignment, signal);
       this.#syncProblem = undefined;
+      this.#logged = undefined;
       if (settled) this.#failures = 0;
       return settled ? this.#jittered(LOOK_MS) : this.#retryDelay('soon');
     } catch (error) {
@@ -146,6 +133,7 @@ class BindingSession implements Session {
 
   /** True: nothing to wait for. */
   async #work(assignment: BindingAssignment, signal: AbortSignal): Promise<boolean> {
+    if (assignment.stage !== 'leave') this.#left = false;
     const link = (this.#link ??= this.#settings.linkProvider(assignment.provider));
     const request = this.#request(assignment, signal);
     await link.verify(assignment.provider, request);
@@ -154,7 +142,7 @@ class BindingSession implements Session {
       await link.followRotation(request);
     }
     this.#connected = { status: 'True', reason: 'Connected', message: 'The provider answers.' };
-    if (this.#heartbeats.foreign && assignment.stage !== 'leave') return this.#makeWay();
+    if (this.#heartbeats.foreign && assignment.stage !== 'leave') return this.#makeWay(assignment, signal);
     return this.#advance(assignment, link, signal);
   }
 
@@ -230,10 +218,11 @@ class BindingSession implements Session {
   }
 
   /** Somebody else's konnector works on this contract: two would undo each other's work. */
-  async #makeWay(): Promise<boolean> {
+  async #makeWay(assignment: BindingAssignment, signal: AbortSignal): Promise<boolean> {
     const message = this.#heartbeats.state?.message ?? '';
     this.#connected = { status: 'False', reason: 'ForeignKonnector', message };
-    await this.#stopObjects();
+    if (assignment.force) await this.#forced(assignment, signal);
+    else await this.#stopObjects();
     return true;
   }
 
@@ -250,21 +239,23 @@ class BindingSession implements Session {
       return this.#retryDelay('soon');
     }
     const server = assignment.provider.credentials.server;
-    log.info(
-      { binding: assignment.bindingName, key: assignment.key, provider: server, err: error },
-      'a pass failed',
-    );
+    this.#settings.onPassFailed();
+    const problem = providerProblem(error, server);
+    if (this.#logged !== problem.state.message) {
+      log.warn({ provider: server, err: error }, 'the provider is in trouble');
+      this.#logged = problem.state.message;
+    }
     if (error instanceof ProviderChangedError) {
       this.#connected = providerChanged(server, assignment.provider.contractNamespace);
       await this.#stopObjects();
-    } else this.#show(error, server);
+    } else this.#show(problem);
     if (assignment.force) await this.#forced(assignment, signal);
-    const slow = error instanceof ProviderChangedError || providerProblem(error, server).retry === 'slowly';
-    return this.#retryDelay(slow ? 'slowly' : 'soon');
+    const slow = error instanceof ProviderChangedError || problem.retry === 'slowly';
+    const retryAfterMs = error instanceof ApiError ? error.retryAfterMs : undefined;
+    return retryDelayMs(retryAfterMs, this.#retryDelay(slow ? 'slowly' : 'soon'));
   }
 
-  #show(error: unknown, server: string): void {
-    const { condition, state } = providerProblem(error, server);
+  #show({ condition, state }: ProviderProblem): void {
     if (condition === 'Connected') this.#connected = state;
     else {
       this.#connected = { status: 'True', reason: 'Connected', message: 'The provider answers.' };
@@ -299,7 +290,8 @@ class BindingSession implements Session {
   #tick(): void {
     if (this.#closed.signal.aborted) return;
     this.#quietTicks += 1;
-    if (this.#objects !== undefined && this.#quietTicks >= MAX_QUIET_TICKS) this.#publish();
+    const due = this.#quietTicks >= MAX_QUIET_TICKS || this.#assignment.stage === 'drain';
+    if (this.#objects !== undefined && due) this.#publish();
     const { clock, options } = this.#settings;
     this.#cancelTick = clock.after(options.reportIntervalMs, () => this.#tick());
   }

@@ -1,6 +1,12 @@
 import type { BindingConditionType, ConditionState } from '../../api/conditions.js';
 import { untrustedText } from '../../api/untrusted-text.js';
-import { AddressDeniedError, ApiError, ProtocolError, TransportError } from '../../kube/errors.js';
+import {
+  AddressDeniedError,
+  ApiError,
+  KubeconfigError,
+  ProtocolError,
+  TransportError,
+} from '../../kube/errors.js';
 
 /** How soon a failed pass is tried again: `soon` with the usual back-off, `slowly` where only a person can help. */
 export type Retry = 'soon' | 'slowly';
@@ -24,6 +30,12 @@ export function providerProblem(error: unknown, server: string): ProviderProblem
   if (error instanceof ApiError) return ofAnswer(error, server);
   if (error instanceof AddressDeniedError) {
     return unreachable('slowly', `The provider's address is not allowed: ${quote(error)}.`);
+  }
+  if (error instanceof KubeconfigError) {
+    return unreachable(
+      'slowly',
+      `The kubeconfig for ${server} cannot be used: ${error.field}: ${quote(error)}. Put a corrected one into the Secret, or log in again.`,
+    );
   }
   if (error instanceof TransportError && error.kind === 'tls') {
     return unreachable(

@@ -49,6 +49,8 @@ export interface SyncStats {
   readonly namespaces: readonly string[];
   /** What holds up all objects, or an example of what fails. */
   readonly problem?: ConditionState;
+  /** False until both sides have been listed once: figures and namespaces are not complete. Absent: true. */
+  readonly synced?: boolean;
   /** Only while draining: nothing of ours is left on either side. */
   readonly drained: boolean;
 }

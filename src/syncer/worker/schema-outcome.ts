@@ -2,6 +2,7 @@ import type { ConditionState } from '../../api/conditions.js';
 import { untrustedText } from '../../api/untrusted-text.js';
 import type { BoundSchemaRead } from '../../backend/provider/bound-schemas.js';
 import { convertBoundSchema, type ConversionOptions } from '../../schema/convert.js';
+import { MAX_SCHEMAS_TEXT, MESSAGE_LIMITS } from '../protocol/limits.js';
 import type { ConvertedSchema } from '../protocol/report.js';
 
 export interface SchemaOutcome {
@@ -27,6 +28,7 @@ export function schemaOutcome(
   const schemas: ConvertedSchema[] = [];
   const missing: string[] = [];
   const refused: Refused[] = [];
+  let total = 0;
   for (const read of reads) {
     if ('problem' in read) {
       if (read.problem === 'Missing') missing.push(read.name);
@@ -34,8 +36,15 @@ export function schemaOutcome(
       continue;
     }
     const result = convertBoundSchema(read.object, options);
-    if (result.ok) schemas.push(result.schema);
-    else refused.push({ reason: result.reason, text: `${read.name} (${result.path}): ${result.message}` });
+    if (result.ok) {
+      total += result.schema.specJson.length;
+      if (total <= MAX_SCHEMAS_TEXT && schemas.length < MESSAGE_LIMITS.schemas) schemas.push(result.schema);
+      else
+        refused.push({
+          reason: 'TooLarge',
+          text: `${read.name}: the schemas of one binding are too large together`,
+        });
+    } else refused.push({ reason: result.reason, text: `${read.name} (${result.path}): ${result.message}` });
   }
   return { schemas, complete: missing.length + refused.length === 0, condition: condition(missing, refused) };
 }

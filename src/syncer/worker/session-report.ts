@@ -48,7 +48,8 @@ export function sessionReport(facts: SessionFacts): BindingReport {
     },
     ...(facts.contractNamespaceUid !== undefined && { contractNamespaceUid: facts.contractNamespaceUid }),
     ...(prettyName !== '' && { provider: { prettyName } }),
-    ...(prepared?.schemas && { schemas: prepared.schemas.slice(0, MESSAGE_LIMITS.schemas) }),
+    // As it is, not copied: that the list is the same one tells that it need not be sent again.
+    ...(prepared?.schemas && { schemas: prepared.schemas }),
     ...(prepared?.export && { claims: reportedClaims(prepared.export.permissionClaims) }),
     ...(facts.heartbeat !== undefined && { heartbeat: boundedState(facts.heartbeat) }),
     sync: syncFigures(stats),

@@ -61,6 +61,7 @@ export async function startWorkerThread(port: MessagePort, data: WorkerData): Pr
           random,
           log: sessionLog,
           version,
+          onPassFailed: () => metrics.passFailed(),
           linkProvider: (provider) =>
             new ProviderLink({ connect: connectProvider, clock, allowProxy }, provider),
           openObjectSync: (first, link, objectOutput) =>

@@ -29,6 +29,8 @@ export function syncingCondition(state: SyncState): ConditionState {
     return no('Pending', 'The API is not served in the workspace yet.');
   if (state.paused) return no('Paused', 'spec.paused is true: nothing is synced until it is false.');
   if (problem !== undefined) return problem;
+  if (stats.some((each) => each.synced === false))
+    return no('Pending', 'The objects of both sides are being listed.');
   const { failing, objects } = syncFigures(stats);
   if (failing > 0) {
     return no(

@@ -1,0 +1,23 @@
+import type { Clock } from '../../kube/clock.js';
+import type { Logger } from '../../telemetry/logger.js';
+import type { BindingAssignment, SyncerOptions } from '../protocol/assignment.js';
+import type { ObjectSync, ObjectSyncOutput } from './object-sync.js';
+import type { ProviderLink } from './provider-link.js';
+
+/** Effects and limits of the work on one binding. */
+export interface SessionSettings {
+  readonly options: SyncerOptions;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly log: Logger;
+  /** This program's version, for the provider. */
+  readonly version: string;
+  /** A look at the provider failed; for metrics. */
+  readonly onPassFailed: () => void;
+  readonly linkProvider: (provider: BindingAssignment['provider']) => ProviderLink;
+  readonly openObjectSync: (
+    assignment: BindingAssignment & { readonly consumer: NonNullable<BindingAssignment['consumer']> },
+    link: ProviderLink,
+    output: ObjectSyncOutput,
+  ) => ObjectSync;
+}
