@@ -335,7 +335,7 @@ describe('heartbeat', () => {
     const promised = testOptions.heartbeatIntervalMs;
     let [last, longest] = [bench.clock.now(), 0];
     let text = '';
-    for (let passed = 0; passed < 3_600_000; passed += 10_000) {
+    for (let passed = 0; passed < 1_200_000; passed += 10_000) {
       await bench.clock.advance(10_000);
       const now = JSON.stringify(beatOf());
       longest = Math.max(longest, bench.clock.now() - last);

@@ -22,7 +22,8 @@ export async function servedResources(
   const targets: SyncTarget[] = [];
   for (const { name, version } of groups.map(preferred).slice(0, MAX_GROUPS)) {
     if (name === undefined || version === undefined) continue;
-    if (wanted === undefined && CLAIMED.test(name)) continue;
+    if (requested === undefined ? CLAIMED.test(name) : !requested.some(({ group }) => group === name))
+      continue;
     const path = `/apis/${encodeURIComponent(name)}/${encodeURIComponent(version)}`;
     const resources = listOf(await consumer.raw('GET', path, undefined, { signal }), 'resources');
     for (const resource of resources) {
