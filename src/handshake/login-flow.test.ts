@@ -308,6 +308,28 @@ describe('nobody else', () => {
     expect((await world.state()).login).toMatchObject({ stage: 'awaited', wrongCodes: 0 });
   });
 
+  it('picks from the offers of somebody else’s login', async () => {
+    const { url } = await loggedIn(world.browser());
+    const forged = `${url.split('.').at(-1) ?? ''}.${'A'.repeat(43)}`;
+    const cookie = `__Secure-kube-bind-${STATE_NAME.replace('connection-', '')}=${forged}`;
+    const form = { csrf: csrfToken(forged), offer: 'cheeses' };
+    expect((await world.browser().post(`${url}/offers`, form, { cookie })).statusCode).toBe(403);
+    expect((await world.browser().get(`${url}/progress`, { cookie })).statusCode).toBe(403);
+    expect((await world.browser().get(url, { cookie })).body).toContain('The login is finished');
+    expect(bindingNames(world.workspace)).toEqual([]);
+  });
+
+  it('plants the cookie that a login is claimed with', async () => {
+    const { url, id } = await world.publish(VERIFIER);
+    const planted = `${id}.${'A'.repeat(43)}`;
+    const name = `__Secure-kube-bind-${STATE_NAME.replace('connection-', '')}`;
+    const victim = world.browser();
+    await victim.get(`${url}?verifier=${VERIFIER}`, { cookie: `${name}=${planted}` });
+    expect(victim.cookies[0]?.value).not.toBe(planted);
+    const answer = await world.browser().get(url, { cookie: `${name}=${planted}` });
+    expect(answer.statusCode).toBe(403);
+  });
+
   it('goes on with a cookie that he made up', async () => {
     const { consent } = await openByPlugin(world.browser());
     const [, id = ''] = /\.([\w-]{22})\/continue/.exec(formAction(consent)) ?? [];
@@ -436,6 +458,27 @@ users: [{name: d, user: {exec: {command: sh}}}]
     expect((await world.state()).account).toBeUndefined();
   });
 
+  it('does not end a login that was sent to the backend again meanwhile', async () => {
+    const browser = world.browser();
+    const { url, consent } = await openByPlugin(browser);
+    const first = await continueTo(browser, consent);
+    let release: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => (release = resolve));
+    world.backend.answer('/api/bind', async () => {
+      await held;
+      return json(403, { kind: 'Error', message: 'not you', code: 'AUTHORIZATION_FAILED' });
+    });
+    const slow = browser.get(first.callback);
+    while (binds().length === 0) await new Promise((resolve) => setImmediate(resolve));
+    const second = await continueTo(browser, await browser.get(url));
+    release();
+    expect((await slow).statusCode).toBe(502);
+    expect((await world.state()).login?.stage).toBe('redirected');
+    world.backend.answer('/api/bind', json(200, bindAnswer()));
+    await browser.get(second.callback);
+    expect((await world.state()).login?.stage).toBe('finished');
+  });
+
   it('keeps what workers found out when a login is made again', async () => {
     await loggedIn(world.browser());
     const state = await world.states.read(CONNECTION);
@@ -500,6 +543,22 @@ describe('the backend', () => {
     expect(answer.statusCode).toBe(502);
     expect(answer.headers.location).toBeUndefined();
     expect((await world.state()).login?.stage).toBe('claimed');
+  });
+
+  it('is not believed by the page itself either', async () => {
+    await world.close();
+    world = await handshakeWorld({
+      backendApi: () => ({
+        ...unusedBackend,
+        provider: async () => ({ prettyName: '', version: 'v0.8.2', authorizeEndpoint: '' }),
+        authorizeUrl: () => 'https://evil.example.com/api/authorize',
+      }),
+    });
+    const browser = world.browser();
+    const { consent } = await openByPlugin(browser);
+    const answer = await browser.submit(consent);
+    expect(answer.statusCode).toBe(502);
+    expect(answer.headers.location).toBeUndefined();
   });
 
   it('may be away for a while', async () => {
@@ -708,6 +767,9 @@ describe('the catalogue', () => {
     }
   });
 });
+
+const unused = () => Promise.reject(new Error('not in this test'));
+const unusedBackend = { templates: unused, collections: unused, bind: unused };
 
 function decoded(data: unknown): string {
   return Object.values(data as Record<string, string>)
