@@ -8,8 +8,8 @@ import type { FakeProcess } from './testing/fake-world.js';
 const BACKEND = { backend: { url: 'https://backend.test' } };
 const open: FakeProcess[] = [];
 
-function start(world: FakeWorld, death?: Parameters<FakeWorld['start']>[0]): FakeProcess {
-  const process = world.start(death);
+function start(world: FakeWorld): FakeProcess {
+  const process = world.start();
   open.push(process);
   return process;
 }

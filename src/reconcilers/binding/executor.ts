@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { BINDINGS } from '../../api/group.js';
 import type { ReconcilerDeps } from '../deps.js';
 import { setFinalizer } from '../finalizer.js';
@@ -31,7 +32,9 @@ export class BindingExecutor {
 
   /** @throws PlanOutdatedError when the remaining steps have to be decided anew */
   async do(step: BindingStep, context: StepContext): Promise<void> {
-    const { ref } = context.runtime;
+    const { ref, assigned } = context.runtime;
+    // The pool would see that nothing differs; so there is nothing that a crash could cut.
+    if (step.name === 'binding.worker.assign' && isDeepStrictEqual(step.assignment, assigned)) return;
     this.#deps.metrics.step(step.name);
     await this.#shared.runStep(step.name, queueKey(ref.cluster, ref.name), () => this.#effect(step, context));
   }
@@ -50,8 +53,8 @@ export class BindingExecutor {
       case 'binding.finalizer.remove':
         return this.#finalizer(context, false);
       case 'binding.worker.assign':
-        context.runtime.stage = step.assignment.stage;
         this.#deps.pool.assign(step.assignment);
+        context.runtime.assigned = step.assignment;
         return;
       case 'binding.worker.release':
         return this.#release(context, step.remaining);
@@ -65,6 +68,7 @@ export class BindingExecutor {
 
   async #release({ runtime, object }: StepContext, remaining: readonly string[]): Promise<void> {
     const { ref } = runtime;
+    runtime.assigned = undefined;
     await this.#deps.pool.release(poolKey(ref.cluster, ref.uid));
     if (object === undefined || remaining.length === 0) return;
     this.#shared.events.record(

@@ -57,6 +57,8 @@ export interface MissingParts {
 export interface Progress {
   readonly drained: boolean;
   readonly cleaned: boolean;
+  /** Set once the worker has left the provider: what stays there. */
+  readonly left?: readonly string[];
 }
 
 /** A step that failed in the last run; its conditions say so until it succeeds. */

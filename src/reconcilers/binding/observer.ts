@@ -177,8 +177,13 @@ export class BindingObserver {
   }
 
   #progress(runtime: Runtime, key: string): BindingObservation['progress'] {
-    const drained = runtime.stage === 'drain' && this.#shared.reports.fresh(key)?.drained === true;
-    if (drained) runtime.progress = { ...runtime.progress, drained: true };
+    const stage = runtime.assigned?.stage;
+    const said = this.#shared.reports.fresh(key);
+    if (stage === 'drain' && said?.drained === true)
+      runtime.progress = { ...runtime.progress, drained: true };
+    if (stage === 'leave' && said?.left === true) {
+      runtime.progress = { ...runtime.progress, left: said.remaining };
+    }
     return runtime.progress;
   }
 

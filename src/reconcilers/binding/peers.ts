@@ -36,5 +36,5 @@ export function namespacesOfPeers(
 /** It never came as far as being bound, as far as can be seen: nothing of it is synced. */
 function hasNoObjects(key: string, runtimes: Runtimes): boolean {
   const runtime = runtimes.get(key);
-  return runtime?.stage === 'prepare' && !runtime.bound;
+  return runtime?.assigned?.stage === 'prepare' && !runtime.bound;
 }

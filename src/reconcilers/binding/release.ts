@@ -153,7 +153,8 @@ function removeApiBinding(observed: BindingObservation): Release | undefined {
 
 /** On the provider, last: what our account may remove there. */
 function leave(observed: BindingObservation): Release {
-  const { connection, fresh } = observed;
+  const { connection, progress } = observed;
+  if (progress.left !== undefined) return letGo(observed, progress.left);
   const account = connection.kind === 'present' ? connection.account : undefined;
   const unreachable = account === undefined || isOtherAccount(observed, account);
   if (unreachable || (observed.force && observed.namespacesInUse === undefined)) return letGo(observed, []);
@@ -167,7 +168,6 @@ function leave(observed: BindingObservation): Release {
       lookAgainMs: POLL_MS,
     };
   }
-  if (fresh?.left === true) return letGo(observed, fresh.remaining);
   const consent = consentOf(observed);
   return {
     steps: [

@@ -1,4 +1,4 @@
-import type { Stage } from '../../syncer/protocol/assignment.js';
+import type { AssignmentContent } from './assignment.js';
 import { poolKey } from '../keys.js';
 import type { Progress, StepFailure } from './observation.js';
 import type { BindingRef } from './owner.js';
@@ -16,8 +16,8 @@ export interface Runtime {
   readonly ref: BindingRef;
   /** Name of its connection, as last seen. */
   connection: string;
-  /** Stage that the pool was given. */
-  stage: Stage | undefined;
+  /** What the pool was given. */
+  assigned: AssignmentContent | undefined;
   /** An APIBinding is bound: objects may exist. */
   bound: boolean;
   firstSeenAt: number;
@@ -49,7 +49,7 @@ export class Runtimes {
     const runtime: Runtime = {
       ref,
       connection: '',
-      stage: undefined,
+      assigned: undefined,
       bound: false,
       firstSeenAt: now,
       progress: { drained: false, cleaned: false },

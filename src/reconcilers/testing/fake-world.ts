@@ -3,6 +3,7 @@ import { GVR } from '../../api/gvr.js';
 import type { Gvr } from '../../api/gvr.js';
 import type { BackendApi } from '../../backend/http/backend-api.js';
 import type { ServerCredentials } from '../../kube/credentials.js';
+import { ApiError, TransportError } from '../../kube/errors.js';
 import type { KubeObject, LogicalCluster } from '../../kube/object.js';
 import { ManualClock } from '../../kube/testing/manual-clock.js';
 import { describe as describeSchema } from '../../schema/convert.js';
@@ -62,6 +63,15 @@ export function widgetSpec(extra: Readonly<Record<string, unknown>> = {}): Resou
 
 export function converted(spec: ResourceSchemaSpec): ConvertedSchema {
   return describeSchema(spec);
+}
+
+/**
+ * What happens at one write: the process dies before or after it, somebody else's change is in the way, or the
+ * write is done and its answer lost.
+ */
+export interface Accident {
+  readonly atWrite: number;
+  readonly kind: 'dies-before' | 'dies-after' | 'conflict' | 'lost-answer';
 }
 
 /** Thrown at a write by a process that is dead. */
@@ -124,23 +134,21 @@ export class FakeWorld {
     };
   };
 
-  /** Starts a process that dies before or after its n-th write (0: never). */
-  start(death?: { readonly atWrite: number; readonly moment: 'before' | 'after' }): FakeProcess {
+  /** Starts a process that has an accident at its n-th write. */
+  start(accident?: Accident): FakeProcess {
     const pool = new FakePool((assignment) => this.worker(assignment));
     const state = { writes: 0, dead: false, steps: [] as StepName[] };
     const gate: WriteGate = (write) => {
       if (state.dead) throw new DeadProcessError('dead');
-      const isLast = death !== undefined && state.writes + 1 === death.atWrite;
-      if (isLast && death.moment === 'before') {
-        state.dead = true;
-        throw new DeadProcessError('dies before a write');
-      }
-      const result = write();
       state.writes += 1;
-      if (isLast) {
-        state.dead = true;
-        throw new DeadProcessError('dies after a write');
-      }
+      const kind = state.writes === accident?.atWrite ? accident.kind : undefined;
+      if (kind === 'dies-before') state.dead = true;
+      if (kind === 'dies-before') throw new DeadProcessError('dies before a write');
+      if (kind === 'conflict') throw new ApiError({ message: 'overtaken', status: 409, reason: 'Conflict' });
+      const result = write();
+      if (kind === 'dies-after') state.dead = true;
+      if (kind === 'dies-after') throw new DeadProcessError('dies after a write');
+      if (kind === 'lost-answer') throw new TransportError('reset', 'reset');
       return result;
     };
     const deps: ReconcilerDeps = {
