@@ -1,8 +1,8 @@
-import type { ReadyCheck, ReadyReport } from '../../src/handshake/ready-report.js';
+import type { ReadyReport } from '../../src/handshake/ready-report.js';
 
 /** Collects what `/readyz` says, from parts that learn of it at different times. */
 export class Readiness {
-  readonly #checks = new Map<string, ReadyCheck>();
+  readonly #checks = new Map<string, ReadyReport['checks'][number]>();
 
   constructor(names: readonly string[]) {
     for (const name of names) this.set(name, false, 'not started yet');

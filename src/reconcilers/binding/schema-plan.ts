@@ -1,7 +1,8 @@
 import type { ConditionState } from '../../api/conditions.js';
 import { schemaName } from '../../api/names.js';
-import { compareSchemas } from '../../schema/compare.js';
+import { compareSchemas, keepStoredVersions } from '../../schema/compare.js';
 import { describe } from '../../schema/convert.js';
+import { schemaAnnotations } from '../../schema/groups.js';
 import { validateConverted } from '../../schema/validate.js';
 import type { ResourceSchemaSpec } from '../../schema/resource-schema.js';
 import type { ConvertedSchema } from '../../syncer/protocol/report.js';
@@ -88,7 +89,7 @@ export function planSchemas(
   const offered = new Set(reported.map(groupResourceKey));
   for (const schema of live) {
     if (!offered.has(groupResourceKey(schema))) {
-      differences.push(`${groupResourceText(schema)}: the provider does not export it any more`);
+      differences.push(`${groupResourceText(schema)}: the provider does not export it any more, or no longer in a form that kcp can serve`);
     }
   }
   if (differences.length > 0) return { kind: 'refused', condition: incompatible(differences) };
@@ -104,7 +105,7 @@ export function keepSchemas(live: readonly LiveSchema[]): SchemaDecision | undef
   const apis: ServedApi[] = [];
   for (const { name, group, resource, spec } of live) {
     if (spec === undefined) return undefined;
-    schemas.push({ name, group, resource, spec, annotations: {} });
+    schemas.push({ name, group, resource, spec, annotations: schemaAnnotations(group) });
     const { kind, scope, versions, syncVersion } = describe(spec);
     apis.push({ group, resource, kind, scope, versions, syncVersion, schema: name });
   }
@@ -116,12 +117,10 @@ function following(
   next: ResourceSchemaSpec,
 ): { readonly spec: ResourceSchemaSpec; readonly differences: readonly string[] } {
   if (live?.spec === undefined) {
-    const missing = (live?.storageVersions ?? []).filter(
-      (name) => !next.versions.some((version) => version.name === name),
-    );
+    const { spec, unknown } = keepStoredVersions(next, undefined, live?.storageVersions ?? []);
     return {
-      spec: next,
-      differences: missing.map(
+      spec,
+      differences: unknown.map(
         (name) => `version ${name}: kcp may hold objects in it, and the provider dropped it`,
       ),
     };
