@@ -1,4 +1,6 @@
 import { DESIRED_HASH_ANNOTATION } from '../../api/markers.js';
+import type { JsonObject } from '../../kube/json-value.js';
+import { jsonEqual } from '../../kube/json.js';
 import type { KubeObject, ObjectName } from '../../kube/object.js';
 import { addFinalizer, guardedPatch, hasSyncerFinalizer, removeFinalizer } from './consumer-patch.js';
 import type { GuardedPatch } from './consumer-patch.js';
@@ -16,6 +18,7 @@ import type { ObjectMemory } from './object-memory.js';
 import { stripMarks } from './orphan.js';
 import { classifyCopy } from './ownership.js';
 import { removalsBeforeApply, removalsOfFormerManagers } from './residue.js';
+import type { EmptyingMode } from './residue.js';
 import type { SyncContext } from './sync-context.js';
 import { deletionPolicyOf, isPaused } from './user-annotations.js';
 
@@ -29,14 +32,12 @@ export interface UpInput {
 }
 
 /**
- * What is known about the place of the copy.
- * - `live`: read from the server for this decision, with all managedFields
- * - `watched`: as a cache has it that sees everything at that place
- * - `partial`: as a cache has it that sees copies with our label only: what it does not show may still be there
+ * What is known about the place of the copy. `live`: read from the server for this decision, with all
+ * managedFields. A cache may be behind: that nothing is there, or whose it is, is decided on a live read only.
  */
 export interface CopyView {
   readonly object: KubeObject | undefined;
-  readonly source: 'live' | 'watched' | 'partial';
+  readonly live: boolean;
 }
 
 /**
@@ -78,8 +79,8 @@ export interface UpdateCopy {
   readonly uid: string;
   /** State of the copy that this was decided for; set where nobody may have changed it since (takeover). */
   readonly resourceVersion?: string;
-  /** JSON patch that has to come first. */
-  readonly prepare?: GuardedPatch;
+  /** JSON patches, one of which has to come first: the next one where the server refuses the former. */
+  readonly prepare: readonly GuardedPatch[];
   readonly deviations: readonly Deviation[];
   /** At a takeover: fields of others that stay. */
   readonly kept: readonly string[];
@@ -123,9 +124,9 @@ function decideLeaving(
   const held = hasSyncerFinalizer(consumer);
   const letGo: UpDecision = held ? { kind: 'removeFinalizer', patch: removeFinalizer(consumer) } : NONE;
   const { object } = copy;
-  if (object === undefined) return copy.source === 'live' || !held ? letGo : { kind: 'readCopy', target };
+  if (object === undefined) return copy.live || !held ? letGo : { kind: 'readCopy', target };
   const owner = classifyCopy(object, { uid: consumer.metadata.uid ?? '' }, context.marks);
-  if (owner.kind !== 'ours') return copy.source === 'live' || !held ? letGo : { kind: 'readCopy', target };
+  if (owner.kind !== 'ours') return copy.live || !held ? letGo : { kind: 'readCopy', target };
   if (deletionPolicyOf(consumer, context.policies) === 'Orphan')
     return { kind: 'orphanCopy', target, patch: stripMarks(object) };
   if (object.metadata.deletionTimestamp !== undefined) return { kind: 'waitGone', target };
@@ -137,7 +138,7 @@ function decideLiving(input: UpInput, target: ObjectName): UpDecision {
   const { object } = copy;
   if (object === undefined) {
     if (!hasSyncerFinalizer(consumer)) return { kind: 'addFinalizer', patch: addFinalizer(consumer) };
-    if (copy.source === 'partial') return { kind: 'readCopy', target };
+    if (!copy.live) return { kind: 'readCopy', target };
     const desired = desiredFor(input, target);
     const pause = memory.sent === desired.hash ? contestPause(memory, now) : 0;
     if (pause > 0) return { kind: 'contested', retryInMs: pause, deviations: [] };
@@ -145,8 +146,7 @@ function decideLiving(input: UpInput, target: ObjectName): UpDecision {
   }
   const owner = classifyCopy(object, { uid: consumer.metadata.uid ?? '' }, context.marks);
   if (owner.kind !== 'ours') {
-    // A cache may show what was there before: whose object it is, is decided on the live one only.
-    if (copy.source !== 'live') return { kind: 'readCopy', target };
+    if (!copy.live) return { kind: 'readCopy', target };
     if (!mayTakeOver(owner, context)) return conflictOf(owner, target, context);
     if (object.metadata.deletionTimestamp !== undefined) return { kind: 'waitGone', target };
     if (!hasSyncerFinalizer(consumer)) return { kind: 'addFinalizer', patch: addFinalizer(consumer) };
@@ -172,14 +172,13 @@ function decideUpdate(input: UpInput, copy: KubeObject, target: ObjectName): UpD
     const pause = contestPause(memory, now);
     if (pause > 0) return { kind: 'contested', retryInMs: pause, deviations };
   }
-  const removals = removalsBeforeApply(desired.object, copy, ownership?.root);
   return {
     kind: 'updateCopy',
     target,
     cause: repeated ? 'drift' : 'changed',
     desired,
     uid: copy.metadata.uid ?? '',
-    ...(removals.length > 0 && { prepare: guardedPatch(copy, removals) }),
+    prepare: preparations(copy, (mode) => removalsBeforeApply(desired.object, copy, ownership?.root, mode)),
     deviations,
     kept: [],
   };
@@ -189,16 +188,12 @@ function decideUpdate(input: UpInput, copy: KubeObject, target: ObjectName): UpD
 function takeOver(input: UpInput, copy: KubeObject, target: ObjectName): UpDecision {
   const desired = desiredFor(input, target);
   const former = ownershipOf(copy, FORMER_MANAGERS);
-  const removals = [
-    ...removalsBeforeApply(desired.object, copy, ourOwnership(copy)?.root),
-    ...(former === undefined ? [] : removalsOfFormerManagers(desired.object, copy, former.root)),
-  ];
   // Fields stay as long as any manager is entered for them: those that work no more have to go.
   const entries = entryPositions(copy, FORMER_MANAGERS).map((index) => ({
     op: 'remove',
     path: `/metadata/managedFields/${String(index)}`,
   }));
-  const operations = [...removals, ...entries];
+  const own = ourOwnership(copy)?.root;
   return {
     kind: 'updateCopy',
     target,
@@ -206,10 +201,26 @@ function takeOver(input: UpInput, copy: KubeObject, target: ObjectName): UpDecis
     desired,
     uid: copy.metadata.uid ?? '',
     resourceVersion: copy.metadata.resourceVersion ?? '',
-    ...(operations.length > 0 && { prepare: guardedPatch(copy, operations) }),
+    prepare: preparations(copy, (mode) => [
+      ...removalsBeforeApply(desired.object, copy, own, mode),
+      ...(former === undefined ? [] : removalsOfFormerManagers(desired.object, copy, former.root, mode)),
+      ...entries,
+    ]),
     deviations: [],
     kept: foreignFields(desired.object, copy),
   };
+}
+
+/** The patches that take away what an apply cannot, in the order in which they are worth a try. */
+export function preparations(
+  copy: KubeObject,
+  operations: (mode: EmptyingMode) => readonly JsonObject[],
+): readonly GuardedPatch[] {
+  const [whole, contents] = [operations('whole'), operations('contents')];
+  if (whole.length === 0) return [];
+  return jsonEqual([...whole], [...contents])
+    ? [guardedPatch(copy, whole)]
+    : [guardedPatch(copy, whole), guardedPatch(copy, contents)];
 }
 
 /** The desired copy without the fields that the provider's schema was seen not to know. */

@@ -17,6 +17,14 @@ export interface RemoveOperation extends JsonObject {
   path: string;
 }
 
+/**
+ * How a container that becomes empty is dealt with.
+ * - `whole`: it is taken away, and the apply makes an empty one. A crash in between leaves nothing behind.
+ * - `contents`: it is emptied, for schemas that require the field. Nobody owns the empty rest until the apply,
+ *   which does not matter, since a required field never goes away.
+ */
+export type EmptyingMode = 'whole' | 'contents';
+
 /** Operations of one patch are no more than this; what is left over stays until the next change. */
 const MAX_OPERATIONS = 500;
 
@@ -33,15 +41,18 @@ export function removalsBeforeApply(
   desired: KubeObject,
   live: KubeObject,
   owned: OwnedNode | undefined,
+  mode: EmptyingMode,
 ): readonly RemoveOperation[] {
   const removals: JsonPath[] = [];
   for (const key of payloadKeys(live)) {
     const node = owned?.fields.get(key);
-    if (node !== undefined) emptied(member(desired, key), member(live, key), node, { path: [key], removals });
+    if (node !== undefined)
+      emptied(member(desired, key), member(live, key), node, { path: [key], removals, mode });
   }
   for (const path of sentEmptyLists(live)) {
     const now = valueAt(live, path);
-    if (Array.isArray(now) && now.length === 0 && valueAt(desired, path) === undefined) removals.push(path);
+    if (!Array.isArray(now) || now.length > 0 || valueAt(desired, path) !== undefined) continue;
+    if (!removals.some((removed) => startsWith(path, removed))) removals.push(path);
   }
   return toOperations(removals);
 }
@@ -54,12 +65,13 @@ export function removalsOfFormerManagers(
   desired: KubeObject,
   live: KubeObject,
   former: OwnedNode,
+  mode: EmptyingMode,
 ): readonly RemoveOperation[] {
   const removals: JsonPath[] = [];
   for (const key of payloadKeys(live)) {
     const node = former.fields.get(key);
     if (node !== undefined)
-      leftOver(member(desired, key), member(live, key), node, { path: [key], removals });
+      leftOver(member(desired, key), member(live, key), node, { path: [key], removals, mode });
   }
   const metadata = former.fields.get('metadata');
   for (const map of ['labels', 'annotations'] as const) {
@@ -74,10 +86,11 @@ export function removalsOfFormerManagers(
 interface Walk {
   readonly path: JsonPath;
   readonly removals: JsonPath[];
+  readonly mode: EmptyingMode;
 }
 
 function below(walk: Walk, step: Step): Walk {
-  return { path: [...walk.path, 'key' in step ? step.key : step.position], removals: walk.removals };
+  return { ...walk, path: [...walk.path, 'key' in step ? step.key : step.position] };
 }
 
 function payloadKeys(object: KubeObject): string[] {
@@ -95,12 +108,18 @@ function emptied(
 ): void {
   if (desired === undefined || isOwnedLeaf(owned)) return;
   if (isEmptyContainer(desired)) {
-    forOwnedChildren(live, owned, (child, node, step) => removeOwned(child, node, below(walk, step)));
+    empty(live, owned, walk);
     return;
   }
   forOwnedChildren(live, owned, (child, node, step) => {
     emptied(desiredChild(desired, owned, step), child, node, below(walk, step));
   });
+}
+
+function empty(live: JsonValue | undefined, owned: OwnedNode, walk: Walk): void {
+  if (live === undefined || isEmptyContainer(live)) return;
+  if (walk.mode === 'whole') removeOwned(live, owned, walk);
+  else removeOwnedChildren(live, owned, walk);
 }
 
 /** Removals of all that is owned and not desired. */
@@ -115,6 +134,10 @@ function leftOver(
     return;
   }
   if (isOwnedLeaf(owned)) return;
+  if (isEmptyContainer(desired)) {
+    empty(live, owned, walk);
+    return;
+  }
   forOwnedChildren(live, owned, (child, node, step) => {
     leftOver(desiredChild(desired, owned, step), child, node, below(walk, step));
   });
@@ -149,11 +172,36 @@ function desiredChild(desired: JsonValue, owned: OwnedNode, step: Step): JsonVal
   return position === undefined ? undefined : desired[position];
 }
 
-/** Takes a value away, or only the owned parts of it where others have put something beside them. */
-function removeOwned(live: JsonValue | undefined, owned: OwnedNode, walk: Walk): void {
+/**
+ * Takes a value away, or only the owned parts of it where others have put something beside them. An item that
+ * stays for others keeps the fields by which the server knows it.
+ */
+function removeOwned(
+  live: JsonValue | undefined,
+  owned: OwnedNode,
+  walk: Walk,
+  identifying: readonly string[] = [],
+): void {
   if (live === undefined) return;
-  if (ownsAll(live, owned)) walk.removals.push(walk.path);
-  else forOwnedChildren(live, owned, (child, node, step) => removeOwned(child, node, below(walk, step)));
+  if (ownsAll(live, owned)) {
+    walk.removals.push(walk.path);
+    return;
+  }
+  removeOwnedChildren(live, owned, walk, identifying);
+}
+
+function removeOwnedChildren(
+  live: JsonValue,
+  owned: OwnedNode,
+  walk: Walk,
+  identifying: readonly string[] = [],
+): void {
+  const identity = owned.list?.identity;
+  const keys = identity?.by === 'keys' ? identity.names : [];
+  forOwnedChildren(live, owned, (child, node, step) => {
+    if ('key' in step && identifying.includes(step.key)) return;
+    removeOwned(child, node, below(walk, step), 'key' in step ? [] : keys);
+  });
 }
 
 function ownsAll(live: JsonValue, owned: OwnedNode): boolean {
@@ -174,6 +222,10 @@ function ownsAll(live: JsonValue, owned: OwnedNode): boolean {
     const child = live[position];
     return node !== undefined && child !== undefined && ownsAll(child, node);
   });
+}
+
+function startsWith(path: JsonPath, prefix: JsonPath): boolean {
+  return prefix.every((step, index) => path[index] === step);
 }
 
 function isEmptyContainer(value: JsonValue): boolean {

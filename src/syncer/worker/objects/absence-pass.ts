@@ -5,7 +5,6 @@ import type { KubeObject, ObjectName } from '../../../kube/object.js';
 import { decideAbsence } from '../../engine/decide-absence.js';
 import { placeOfCopy } from '../../engine/decide-up.js';
 import type { SyncContext } from '../../engine/sync-context.js';
-import { describeName } from '../../engine/sync-context.js';
 import type { AnswersAhead } from './answers-ahead.js';
 import type { ConsumerCalls } from './consumer-calls.js';
 import type { PassOutcome } from './object-pass.js';
@@ -41,7 +40,7 @@ export class AbsencePass {
     const { target } = placeOfCopy(consumerName, context());
     if (!consumerSynced()) return { kind: 'waiting' };
     record.missingSince ??= clock.now();
-    const copy = provider.ahead.current(describeName(target), provider.cached(target));
+    const copy = provider.ahead.current(key, provider.cached(target));
     const input = { copy, context: context(), since: record.missingSince, graceMs };
     let decision = decideAbsence({ ...input, now: clock.now(), proof: 'none' });
     if (decision.kind === 'prove') {
@@ -62,24 +61,28 @@ export class AbsencePass {
       case 'wait':
         return { kind: 'waiting', retryInMs: decision.retryInMs };
       case 'deleteCopy':
-        await this.#delete(target, decision.uid);
+        await this.#delete(key, target, decision.uid);
         return { kind: 'waiting' };
       case 'orphanCopy': {
         const { patch } = decision;
-        await this.#track(target, () => provider.calls.patch(target, patch));
+        await this.#track(key, target, () => provider.calls.patch(target, patch));
         return { kind: 'settled' };
       }
     }
   }
 
-  async #delete(target: ObjectName, uid: string): Promise<void> {
+  async #delete(key: ObjectKeyText, target: ObjectName, uid: string): Promise<void> {
     const { calls, ahead, cached } = this.#options.provider;
-    const answer = await this.#track(target, () => calls.delete(target, uid));
-    if (answer === undefined) ahead.gone(describeName(target), cached(target));
+    const answer = await this.#track(key, target, () => calls.delete(target, uid));
+    if (answer === undefined) ahead.gone(key, cached(target));
   }
 
-  #track<T extends KubeObject | undefined>(target: ObjectName, write: () => Promise<T>): Promise<T> {
+  #track<T extends KubeObject | undefined>(
+    key: ObjectKeyText,
+    target: ObjectName,
+    write: () => Promise<T>,
+  ): Promise<T> {
     const { ahead, cached } = this.#options.provider;
-    return ahead.track(describeName(target), () => cached(target), write);
+    return ahead.track(key, () => cached(target), write);
   }
 }

@@ -6,7 +6,6 @@ import type { StoreChange } from '../../../kube/cache/object-store.js';
 import type { KubeClient } from '../../../kube/client.js';
 import type { Clock } from '../../../kube/clock.js';
 import type { Gvr, KubeObject, LogicalCluster, ObjectName } from '../../../kube/object.js';
-import type { CopyView } from '../../engine/decide-up.js';
 import { withOwnManagedFields } from '../../engine/managed-fields.js';
 import type { NamespaceMap } from '../service-namespaces.js';
 import type { WatchPlan } from './watch-plan.js';
@@ -67,13 +66,11 @@ export class CopyStore {
     return this.#sources.size > 0 || this.#options.plan.kind === 'mapped';
   }
 
-  /** What is known about a place without asking. */
-  view(target: ObjectName): CopyView {
-    const object = this.#store.get({ cluster: this.#options.cluster, ...target });
-    if (object !== undefined) return { object, source: 'watched' };
-    const complete =
-      this.#options.plan.kind !== 'labelled' && this.#sources.get(target.namespace ?? EVERYWHERE)?.listed;
-    return { object, source: complete === true ? 'watched' : 'partial' };
+  /** What the watches have shown of a place. */
+  get(target: ObjectName): KubeObject | undefined {
+    const { name, namespace } = target;
+    const { cluster } = this.#options;
+    return this.#store.get(namespace === undefined ? { cluster, name } : { cluster, namespace, name });
   }
 
   all(): Iterable<KubeObject> {

@@ -1,6 +1,7 @@
 import type { KubeObject, ObjectName } from '../../../kube/object.js';
+import { preparations } from '../../engine/decide-up.js';
 import type { UpdateCopy } from '../../engine/decide-up.js';
-import { guardedPatch } from '../../engine/consumer-patch.js';
+import type { GuardedPatch } from '../../engine/consumer-patch.js';
 import { CONTEST_WINDOW_MS, CORRECTIONS, NO_CONTEST, corrected } from '../../engine/contest.js';
 import type { DesiredCopy } from '../../engine/desired-copy.js';
 import { toFieldPath } from '../../engine/json-pointer.js';
@@ -60,10 +61,9 @@ export class CopyWriter {
     const { target, desired } = write;
     return this.#withKnownFields(write, true, async () => {
       let { resourceVersion } = decision;
-      if (decision.prepare !== undefined) {
-        const prepared = await this.#calls.patch(target, decision.prepare);
-        if (resourceVersion !== undefined) resourceVersion = prepared.metadata.resourceVersion;
-      }
+      const prepared = await this.#prepare(target, decision.prepare);
+      if (prepared !== undefined && resourceVersion !== undefined)
+        resourceVersion = prepared.metadata.resourceVersion;
       const answer = await this.#calls.update(target, desired, { uid: decision.uid, resourceVersion });
       return this.#settle(write, answer);
     });
@@ -75,8 +75,9 @@ export class CopyWriter {
     let answer = first;
     let verdict = judgeAnswer(desired, answer);
     if (verdict.kind === 'otherwise' && verdict.repairable) {
-      const removals = removalsBeforeApply(desired.object, answer, ourOwnership(answer)?.root);
-      if (removals.length > 0) answer = await this.#calls.patch(target, guardedPatch(answer, removals));
+      const owned = ourOwnership(first)?.root;
+      const patches = preparations(first, (mode) => removalsBeforeApply(desired.object, first, owned, mode));
+      answer = (await this.#prepare(target, patches)) ?? answer;
       answer = await this.#calls.update(target, desired, { uid: answer.metadata.uid ?? '' });
       verdict = judgeAnswer(desired, answer);
     }
@@ -85,6 +86,20 @@ export class CopyWriter {
       memory: remember(write, answer, verdict),
       notice: noticeOf(verdict, write),
     };
+  }
+
+  /** Makes the first patch that the server does not refuse. */
+  async #prepare(
+    target: ObjectName,
+    [patch, ...others]: readonly GuardedPatch[],
+  ): Promise<KubeObject | undefined> {
+    if (patch === undefined) return undefined;
+    try {
+      return await this.#calls.patch(target, patch);
+    } catch (error) {
+      if (others.length === 0 || this.#side.classify(error, target) !== 'refused') throw error;
+      return this.#prepare(target, others);
+    }
   }
 
   /**

@@ -17,6 +17,8 @@ export interface ObjectRecord {
   missingSince: number | undefined;
   /** The copy was refused: no write is tried before this time, milliseconds since the epoch. */
   heldUntil: number;
+  /** Something that may lift the refusal has happened since the last attempt began. */
+  released: boolean;
 }
 
 /** Counts over all records, kept up to date with each change. */
@@ -41,6 +43,7 @@ export class ObjectRecords<K extends string> {
       told: undefined,
       missingSince: undefined,
       heldUntil: 0,
+      released: false,
     };
     this.#records.set(key, record);
     return record;

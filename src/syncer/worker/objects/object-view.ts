@@ -2,7 +2,6 @@ import type { ObjectKeyText } from '../../../kube/cache/object-key.js';
 import { parseKey } from '../../../kube/cache/object-key.js';
 import type { KubeObject, ObjectName } from '../../../kube/object.js';
 import type { CopyView } from '../../engine/decide-up.js';
-import { describeName } from '../../engine/sync-context.js';
 import type { AnswersAhead } from './answers-ahead.js';
 import type { ConsumerCalls } from './consumer-calls.js';
 import type { ProviderCalls } from './provider-calls.js';
@@ -21,7 +20,7 @@ export interface Servers {
     readonly side: Side;
     readonly calls: ProviderCalls;
     readonly ahead: AnswersAhead;
-    readonly view: (target: ObjectName) => CopyView;
+    readonly cached: (target: ObjectName) => KubeObject | undefined;
   };
 }
 
@@ -52,12 +51,8 @@ export class ObjectView {
 
   copy(target: ObjectName): CopyView {
     if (this.#copy !== undefined) return this.#copy;
-    const { ahead, view } = this.#servers.provider;
-    const cached = view(target);
-    const object = ahead.current(describeName(target), cached.object);
-    if (object === cached.object) return cached;
-    // Of what is known to be gone the cache says as little as of what it never had.
-    return { object, source: object === undefined ? 'partial' : 'watched' };
+    const { ahead, cached } = this.#servers.provider;
+    return { object: ahead.current(this.key, cached(target)), live: false };
   }
 
   /** A write that answers with the consumer's object. */
@@ -71,20 +66,19 @@ export class ObjectView {
     target: ObjectName,
     write: () => Promise<KubeObject | undefined>,
   ): Promise<KubeObject | undefined> {
-    const { ahead, view } = this.#servers.provider;
-    const answer = await ahead.track(describeName(target), () => view(target).object, write);
-    if (answer !== undefined) this.#copy = { object: answer, source: 'live' };
+    const { ahead, cached } = this.#servers.provider;
+    const answer = await ahead.track(this.key, () => cached(target), write);
+    if (answer !== undefined) this.#copy = { object: answer, live: true };
     return answer;
   }
 
   /** Asks the provider for the copy. */
   async readCopy(target: ObjectName): Promise<void> {
-    const { ahead, calls, view } = this.#servers.provider;
+    const { ahead, calls, cached } = this.#servers.provider;
     const object = await calls.read(target);
-    const name = describeName(target);
-    ahead.forget(name);
-    if (object === undefined) ahead.gone(name, view(target).object);
-    this.#copy = { object, source: 'live' };
+    ahead.forget(this.key);
+    if (object === undefined) ahead.gone(this.key, cached(target));
+    this.#copy = { object, live: true };
   }
 
   /** True where the error means that what is known of the copy is old, and it was read again. */

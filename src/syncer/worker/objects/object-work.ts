@@ -80,7 +80,7 @@ export class ObjectWork {
           side: sides.provider,
           calls: provider,
           ahead: ahead.provider,
-          view: (name) => copies.view(name),
+          cached: (name) => copies.get(name),
         },
       },
       writer: new CopyWriter(provider, sides.provider),
@@ -97,7 +97,7 @@ export class ObjectWork {
       context,
       consumerSynced: options.consumerSynced,
       consumer,
-      provider: { calls: provider, ahead: ahead.provider, cached: (name) => copies.view(name).object },
+      provider: { calls: provider, ahead: ahead.provider, cached: (name) => copies.get(name) },
     });
   }
 

@@ -13,7 +13,6 @@ import { hasSyncerFinalizer } from '../../engine/consumer-patch.js';
 import { member } from '../../engine/field-access.js';
 import { toConsumerKey } from '../../engine/key-mapping.js';
 import { isCopyOfBinding } from '../../engine/ownership.js';
-import { describeName } from '../../engine/sync-context.js';
 import type { SyncContext } from '../../engine/sync-context.js';
 import type { SyncerOptions } from '../../protocol/assignment.js';
 import type { ResourceSync, SyncPlaces, SyncPolicy, SyncStats, SyncTarget } from '../resource-sync.js';
@@ -89,7 +88,7 @@ class ObjectsSync implements ResourceSync {
     const backoff = { baseMs: limits.backoffBaseMs, maxMs: limits.backoffMaxMs };
     this.#queue = new WorkQueue({ clock, random, backoff });
     this.#sides = { consumer: this.#side('consumer'), provider: this.#side('provider') };
-    this.#ahead = { consumer: new AnswersAhead(clock), provider: new AnswersAhead(clock) };
+    this.#ahead = { consumer: this.#answersAhead(), provider: this.#answersAhead() };
     this.#copies = new CopyStore({
       client: places.provider,
       gvr: target.gvr,
@@ -145,7 +144,8 @@ class ObjectsSync implements ResourceSync {
       handle: (key) => this.#handle(key),
       onError: (failure) => {
         const record = this.#records.get(failure.key);
-        if (record?.failing !== undefined) record.heldUntil = clock.now() + failure.retryInMs;
+        if (record?.failing !== undefined && !record.released)
+          record.heldUntil = clock.now() + failure.retryInMs;
         onFailure?.(failure);
       },
     });
@@ -185,6 +185,7 @@ class ObjectsSync implements ResourceSync {
 
   async close(): Promise<void> {
     this.#stop.abort();
+    for (const ahead of Object.values(this.#ahead)) ahead.close();
     await this.#copies.close();
     await this.#running;
   }
@@ -192,6 +193,7 @@ class ObjectsSync implements ResourceSync {
   async #handle(key: ObjectKeyText): Promise<{ readonly requeueAfterMs: number } | undefined> {
     const { clock, onChange } = this.#options;
     const record = this.#records.of(key);
+    record.released = false;
     try {
       const result = await this.#work.run(key, record);
       if (result.kind === 'settled') this.#lastSyncAt = clock.now();
@@ -211,9 +213,9 @@ class ObjectsSync implements ResourceSync {
 
   #onCopy(change: StoreChange): void {
     const object = change.type === 'set' ? change.object : change.previous;
-    this.#ahead.provider.observe(describeName(object.metadata), change);
     const key = this.#consumerKey(object);
     if (key === undefined) return;
+    this.#ahead.provider.observe(key, change);
     if (!isReport(change)) this.#release(key);
     this.#queue.add(key);
   }
@@ -281,7 +283,9 @@ class ObjectsSync implements ResourceSync {
   #release(key: ObjectKeyText): void {
     this.#queue.forget(key);
     const record = this.#records.get(key);
-    if (record !== undefined) record.heldUntil = 0;
+    if (record === undefined) return;
+    record.heldUntil = 0;
+    record.released = true;
   }
 
   #consumerKey(copy: KubeObject): ObjectKeyText | undefined {
@@ -321,6 +325,11 @@ class ObjectsSync implements ResourceSync {
 
   #reflectorLimits(): Partial<ReflectorLimits> {
     return { ...this.#options.reflector, silenceMs: this.#options.limits.watchSilenceMs };
+  }
+
+  #answersAhead(): AnswersAhead {
+    // Keys go in as ObjectKeyText and come out the same.
+    return new AnswersAhead(this.#options.clock, (key) => this.#queue.add(key as ObjectKeyText));
   }
 
   #side(name: SideName): Side {

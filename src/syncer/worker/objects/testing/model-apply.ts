@@ -43,7 +43,7 @@ export function modelApply(
   let value = mergeValue(live.value, config, schema);
   const gone = [...before].filter((path) => !wanted.has(path)).sort((a, b) => a.length - b.length);
   for (const path of gone) {
-    const kept = [...managers.values(), wanted].some((set) => isOwnedOrAbove(set, path));
+    const kept = [...managers.values(), wanted].some((set) => isOwnedOrAbove(set, itemOf(path)));
     if (!kept) value = removeAtSteps(value, path);
   }
   const emptied = settleEmptied(value, { before, config, wanted, managers });
@@ -101,6 +101,16 @@ function isOwnedOrAbove(set: FieldSet, path: string): boolean {
       return true;
   }
   return false;
+}
+
+/** The key field of a list item stays as long as anything of the item does. */
+function itemOf(path: string): string {
+  const steps = stepsOf(path);
+  const item = steps.at(-2);
+  const field = steps.at(-1);
+  if (item?.startsWith('k:') !== true || field === undefined) return path;
+  const isKey = Object.hasOwn(JSON.parse(item.slice(2)) as object, field.slice(2));
+  return isKey ? JSON.stringify(steps.slice(0, -1)) : path;
 }
 
 export function unknownFields(value: JsonValue, schema: ModelSchema, path = ''): string[] {

@@ -1,0 +1,356 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import type { JsonObject, JsonValue } from '../../../kube/json-value.js';
+import { jsonEqual } from '../../../kube/json.js';
+import type { KubeObject } from '../../../kube/object.js';
+import { apiError, nameOf } from './testing/model-server.js';
+import type { ModelRequest, ModelServer } from './testing/model-server.js';
+import { fieldSet, stepsOf, valueAtSteps } from './testing/model-fields.js';
+import { WIDGET } from './testing/model-schema.js';
+import { CONTRACT, SyncBench } from './testing/sync-bench.js';
+
+const RUNS = 40;
+const HOUR = 3_600_000;
+
+const word = fc.constantFrom('a', 'b', 'c');
+const free: fc.Arbitrary<JsonValue> = fc.letrec<{ value: JsonValue }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 2, withCrossShrink: true },
+    fc.constantFrom<JsonValue>(1, 'x', null, true, 9007199254740993n, 0.5),
+    fc.array(fc.constantFrom<JsonValue>(1, 'y', null), { maxLength: 2 }),
+    fc.dictionary(word, tie('value'), { maxKeys: 2, noNullPrototype: true }),
+  ),
+})).value;
+
+const spec: fc.Arbitrary<JsonObject> = fc.record(
+  {
+    size: fc.integer({ min: 0, max: 3 }),
+    name: word,
+    replicas: fc.integer({ min: 2, max: 4 }),
+    labels: fc.dictionary(word, word, { maxKeys: 2, noNullPrototype: true }),
+    items: fc.array(fc.constantFrom<JsonValue>(1, 2, { x: 1 }), { maxLength: 2 }),
+    set: fc.uniqueArray(word, { maxLength: 2 }),
+    list: fc.uniqueArray(
+      fc.record({ key: word, v: word }, { requiredKeys: ['key'], noNullPrototype: true }),
+      {
+        maxLength: 2,
+        selector: (item) => item.key,
+      },
+    ),
+    free: fc.dictionary(word, free, { maxKeys: 2, noNullPrototype: true }),
+  },
+  { requiredKeys: [], noNullPrototype: true },
+);
+const status = fc.option(fc.dictionary(word, free, { maxKeys: 2, noNullPrototype: true }), {
+  nil: undefined,
+});
+const name = fc.constantFrom('one', 'two');
+const place = fc.constantFrom<'consumer' | 'provider'>('consumer', 'provider');
+
+type Step =
+  | { readonly do: 'put'; readonly name: string; readonly spec: JsonObject; readonly label: string }
+  | { readonly do: 'delete' | 'deleteCopy' | 'hold' | 'unhold' | 'strip'; readonly name: string }
+  | { readonly do: 'status'; readonly name: string; readonly status: JsonObject | undefined }
+  | { readonly do: 'userStatus'; readonly name: string; readonly status: JsonObject | undefined }
+  | { readonly do: 'drift'; readonly name: string; readonly spec: JsonObject }
+  | { readonly do: 'foreign'; readonly spec: JsonObject }
+  | { readonly do: 'mute' | 'unmute'; readonly side: 'consumer' | 'provider' }
+  | {
+      readonly do: 'fail';
+      readonly side: 'consumer' | 'provider';
+      readonly nth: number;
+      readonly code: number;
+    }
+  | { readonly do: 'crash'; readonly nth: number; readonly when: 'before' | 'after' }
+  | { readonly do: 'idle' | 'restart' }
+  | { readonly do: 'wait'; readonly ms: number };
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 6, arbitrary: fc.record({ do: fc.constant('put' as const), name, spec, label: word }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      do: fc.constantFrom(
+        'delete' as const,
+        'deleteCopy' as const,
+        'hold' as const,
+        'unhold' as const,
+        'strip' as const,
+      ),
+      name,
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({ do: fc.constantFrom('status' as const, 'userStatus' as const), name, status }),
+  },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('drift' as const), name, spec }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('foreign' as const), spec }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ do: fc.constantFrom('mute' as const, 'unmute' as const), side: place }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant('fail' as const),
+      side: place,
+      nth: fc.integer({ min: 0, max: 3 }),
+      code: fc.constantFrom(403, 409, 500, 503),
+    }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      do: fc.constant('crash' as const),
+      nth: fc.integer({ min: 0, max: 6 }),
+      when: fc.constantFrom('before' as const, 'after' as const),
+    }),
+  },
+  { weight: 5, arbitrary: fc.record({ do: fc.constantFrom('idle' as const, 'restart' as const) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ do: fc.constant('wait' as const), ms: fc.integer({ min: 1, max: 20_000 }) }),
+  },
+);
+
+class World {
+  readonly bench = new SyncBench();
+  readonly wanted = new Map<string, JsonObject>();
+  foreign: KubeObject | undefined;
+  /** Deletions that nobody asked for. */
+  readonly wrongDeletes: string[] = [];
+  #crashed = false;
+  #crashIn: { nth: number; when: 'before' | 'after' } | undefined;
+  readonly #failures: Record<'consumer' | 'provider', Map<number, number>> = {
+    consumer: new Map(),
+    provider: new Map(),
+  };
+
+  constructor() {
+    this.bench.namespaces.give('ns');
+    this.bench.consumer.intercept = (request, when) => this.#intercept('consumer', request, when);
+    this.bench.provider.intercept = (request, when) => this.#intercept('provider', request, when);
+  }
+
+  #intercept(side: 'consumer' | 'provider', request: ModelRequest, when: 'before' | 'after'): void {
+    if (this.#crashed) throw new Error('the process is dead');
+    if (this.#crashIn?.when === when && this.#crashIn.nth-- === 0) {
+      this.#crashed = true;
+      throw new Error('the process dies');
+    }
+    if (when === 'after') return;
+    for (const [left, code] of [...this.#failures[side]]) {
+      this.#failures[side].delete(left);
+      if (left === 0) throw apiError(code, code === 500 ? 'InternalError' : '', 'injected');
+      this.#failures[side].set(left - 1, code);
+    }
+    if (side === 'provider' && request.verb === 'delete') {
+      const original = this.bench.consumer.object(`ns/${request.target.split('/')[1] ?? ''}`);
+      if (original !== undefined && original.metadata.deletionTimestamp === undefined)
+        this.wrongDeletes.push(request.target);
+    }
+  }
+
+  async take(next: Step): Promise<void> {
+    const { bench } = this;
+    const target = 'name' in next ? { namespace: 'ns', name: next.name } : { namespace: 'ns', name: '' };
+    const copy = { namespace: `${CONTRACT}-ns`, name: target.name };
+    switch (next.do) {
+      case 'put':
+        if (bench.consumer.object(nameOf(target))?.metadata.deletionTimestamp !== undefined) return;
+        bench.put(target, { spec: next.spec }, { labels: { l: next.label } });
+        this.wanted.set(next.name, next.spec);
+        return;
+      case 'delete':
+        bench.consumer.remove(target);
+        this.wanted.delete(next.name);
+        return;
+      case 'deleteCopy':
+        bench.provider.remove(copy);
+        return;
+      case 'hold':
+      case 'unhold':
+        if (bench.provider.object(nameOf(copy)) === undefined) return;
+        this.#edit(bench.provider, copy, (object) => ({
+          ...object,
+          metadata: { ...object.metadata, finalizers: next.do === 'hold' ? ['ex/hold'] : [] },
+        }));
+        return;
+      case 'strip':
+        if (bench.provider.object(nameOf(copy)) === undefined) return;
+        // Somebody takes a field of ours away.
+        this.#edit(bench.provider, copy, (object) => ({ ...object, spec: {} }));
+        return;
+      case 'status':
+        bench.provider.editStatus(copy, next.status);
+        return;
+      case 'userStatus':
+        bench.consumer.editStatus(target, next.status);
+        return;
+      case 'drift':
+        if (bench.provider.object(nameOf(copy)) === undefined) return;
+        this.#edit(bench.provider, copy, (object) => ({
+          ...object,
+          spec: { ...(object['spec'] as JsonObject | undefined), ...next.spec },
+        }));
+        return;
+      case 'foreign': {
+        const foreign = { namespace: `${CONTRACT}-ns`, name: 'foreign' };
+        if (this.foreign !== undefined || bench.provider.object(nameOf(foreign)) !== undefined) return;
+        if (this.wanted.has('foreign')) return;
+        this.foreign = bench.provider.edit(foreign, (object) => ({ ...object, spec: next.spec }));
+        bench.put({ namespace: 'ns', name: 'foreign' }, { spec: { size: 1 } });
+        // A crash between a join and its withdrawal is the one thing that no later look can tell.
+        await bench.idle();
+        return;
+      }
+      case 'mute':
+        bench[next.side].muted = true;
+        return;
+      case 'unmute':
+        bench[next.side].unmute();
+        return;
+      case 'fail':
+        this.#failures[next.side].set(next.nth, next.code);
+        return;
+      case 'crash':
+        this.#crashIn = { nth: next.nth, when: next.when };
+        await bench.idle();
+        this.#crashIn = undefined;
+        if (this.#crashed) await this.#revive();
+        return;
+      case 'restart':
+        await this.#revive();
+        return;
+      case 'idle':
+        await bench.idle();
+        return;
+      case 'wait':
+        await bench.advance(next.ms);
+    }
+  }
+
+  #edit(
+    server: ModelServer,
+    target: { namespace: string; name: string },
+    change: (o: KubeObject) => KubeObject,
+  ): void {
+    server.edit(target, change, 'provider-controller');
+  }
+
+  async #revive(): Promise<void> {
+    await this.bench.sync.close();
+    this.#crashed = false;
+    await this.bench.restart();
+  }
+
+  async settle(): Promise<void> {
+    const { bench } = this;
+    this.#failures.consumer.clear();
+    this.#failures.provider.clear();
+    bench.consumer.unmute();
+    bench.provider.unmute();
+    for (const object of bench.provider.all())
+      if (object.metadata.finalizers !== undefined)
+        bench.provider.edit(
+          { namespace: object.metadata.namespace ?? '', name: object.metadata.name },
+          (held) => ({ ...held, metadata: { ...held.metadata, finalizers: [] } }),
+        );
+    for (let hour = 0; hour < 4; hour++) await bench.advance(HOUR);
+  }
+}
+
+/** Fields of a copy that the consumer's object does not say and nobody else is entered for. */
+function leftovers(copy: KubeObject, wanted: JsonObject, emptiedByOthers: boolean): string[] {
+  const said = fieldSet({ spec: wanted }, WIDGET);
+  const ours = 'kcp.kube-bind.io';
+  const others = (copy.metadata.managedFields ?? [])
+    .filter((entry) => (entry as JsonObject)['manager'] !== ours)
+    .flatMap((entry) => pathsOf((entry as JsonObject)['fieldsV1'] ?? {}));
+  return [...fieldSet({ spec: copy['spec'] ?? {} }, WIDGET)].filter((path) => {
+    const steps = stepsOf(path);
+    // What others have put into an item keeps the item and its key.
+    const item = steps.findIndex((step) => step.startsWith('k:'));
+    const held = item < 0 ? steps : steps.slice(0, item + 1);
+    const value = valueAtSteps(copy, path);
+    const isEmpty = typeof value === 'object' && value !== null && Object.keys(value).length === 0;
+    if (isEmpty && emptiedByOthers) return false;
+    const isOthers = others.some((other) => held.every((step, index) => other[index] === step));
+    return !said.has(path) && !isOthers && steps.length > 1 && steps.at(-1) !== 'f:replicas';
+  });
+}
+
+function pathsOf(fields: JsonValue, path: readonly string[] = []): (readonly string[])[] {
+  if (typeof fields !== 'object' || fields === null || Array.isArray(fields)) return [];
+  const keys = Object.keys(fields);
+  if (keys.length === 0) return [path];
+  return keys.flatMap((key) => (key === '.' ? [path] : pathsOf(fields[key] ?? {}, [...path, key])));
+}
+
+/** All but the counters that an apply and its withdrawal leave behind. */
+function contentOf(object: KubeObject | undefined): JsonValue | undefined {
+  if (object === undefined) return undefined;
+  const { uid, labels, annotations, managedFields } = object.metadata;
+  return { ...object, metadata: { uid, labels, annotations, managedFields } };
+}
+
+function missing(wanted: JsonValue, there: JsonValue | undefined, path = 'spec'): string[] {
+  if (Array.isArray(wanted) && Array.isArray(there)) {
+    const lost = wanted.filter((item) => !there.some((other) => missing(item, other).length === 0));
+    return lost.length > 0 ? [path] : [];
+  }
+  if (typeof wanted === 'object' && wanted !== null && !Array.isArray(wanted)) {
+    if (typeof there !== 'object' || there === null || Array.isArray(there)) return [path];
+    return Object.keys(wanted).flatMap((key) => missing(wanted[key] ?? null, there[key], `${path}.${key}`));
+  }
+  return jsonEqual(wanted, there) ? [] : [path];
+}
+
+describe('whatever happens on both sides, in any order, with crashes between any two requests', () => {
+  it('both sides converge, nothing is written afterwards, and nothing of others is touched', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 20 }), async (steps) => {
+        const world = new World();
+        const { bench } = world;
+        try {
+          await bench.start();
+          for (const next of steps) await world.take(next);
+          await world.settle();
+          // Whoever empties a container of ours on the provider leaves an empty one that nobody owns.
+          const emptiedByOthers = steps.some((next) => next.do === 'drift');
+          for (const object of bench.consumer.all()) {
+            const { name: id } = object.metadata;
+            expect(object.metadata.deletionTimestamp).toBeUndefined();
+            if (id === 'foreign') continue;
+            const wanted = world.wanted.get(id) ?? {};
+            const copy = bench.provider.object(`${CONTRACT}-ns/${id}`);
+            expect(missing({ ...wanted, replicas: wanted['replicas'] ?? 3 }, object['spec'])).toEqual([]);
+            expect(missing(wanted, copy?.['spec'])).toEqual([]);
+            expect(copy === undefined ? [] : leftovers(copy, wanted, emptiedByOthers)).toEqual([]);
+            expect(copy?.metadata.labels?.['l']).toBe(object.metadata.labels?.['l']);
+            expect(object['status']).toEqual(copy?.['status']);
+          }
+          const names = bench.consumer.all().map((object) => object.metadata.name);
+          expect(
+            bench.provider
+              .all()
+              .every((object) => names.includes(object.metadata.name) || object.metadata.name === 'foreign'),
+          ).toBe(true);
+          expect([...world.wanted.keys()].every((id) => names.includes(id))).toBe(true);
+          if (world.foreign !== undefined)
+            expect(contentOf(bench.provider.object(`${CONTRACT}-ns/foreign`))).toEqual(
+              contentOf(world.foreign),
+            );
+          expect(world.wrongDeletes).toEqual([]);
+          bench.takeWrites();
+          await bench.advance(2 * HOUR);
+          expect(bench.takeWrites()).toEqual([]);
+        } finally {
+          await bench.close();
+        }
+      }),
+      { numRuns: RUNS },
+    );
+  }, 120_000);
+});
