@@ -8,7 +8,7 @@ export interface HandshakeMetrics {
   login(outcome: LoginOutcome): void;
 }
 
-export type LoginOutcome =
+type LoginOutcome =
   | 'claimed'
   | 'wrong-code'
   | 'redirected'

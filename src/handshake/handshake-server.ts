@@ -26,7 +26,7 @@ import { registerOperationsRoutes } from './routes/operations-routes.js';
 import type { Operations } from './routes/operations-routes.js';
 
 /** PEM. */
-export interface TlsMaterial {
+interface TlsMaterial {
   readonly cert: string;
   readonly key: string;
 }

@@ -44,7 +44,7 @@ export async function openLogin(reader: LoginReader, segment: string): Promise<O
 }
 
 /** Stored login of a target, live. */
-export async function readLogin(
+async function readLogin(
   states: ConnectionStates,
   target: LoginTarget,
 ): Promise<{ readonly state: Versioned<ConnectionState>; readonly login: Login }> {

@@ -3,7 +3,7 @@ import type { ConnectionReason } from '../api/conditions.js';
 import type { ServerCredentials } from '../kube/credentials.js';
 import type { LogicalCluster } from '../kube/object.js';
 
-export type { Offer, OfferedClaim, OfferedResource } from '../api/offer.js';
+export type { Offer, OfferedClaim } from '../api/offer.js';
 
 /** A KubeBindConnection, by what kcp set: the name alone may be used again by another object. */
 export interface ConnectionRef {

@@ -11,7 +11,7 @@ import { StateError } from './state-error.js';
 import { holdsHandshakeAccount } from './state-secret.js';
 
 /** Name of the Secret; it belongs into every backup of the client workspace. */
-export const INSTALLATION_KEY_SECRET = 'kube-bind-installation';
+const INSTALLATION_KEY_SECRET = 'kube-bind-installation';
 const KEY_BYTES = 32;
 
 export interface InstallationKeyOptions {

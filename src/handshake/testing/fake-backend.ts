@@ -5,7 +5,7 @@ import type { ForeignHttp, ForeignResponse } from '../../kube/foreign-http.js';
 import type { BackendSpec } from '../live-connection.js';
 
 /** What was said to the backend. */
-export interface BackendCall {
+interface BackendCall {
   readonly method: string;
   readonly path: string;
   readonly authorization: string | undefined;
@@ -21,8 +21,6 @@ export interface FakeBackend {
   /** Templates of the next list. */
   offer(...templates: readonly object[]): void;
 }
-
-export const TOKEN = tokenFor('unknown-session');
 
 /** Shaped like the backend's own tokens; nobody checks the signature. */
 export function tokenFor(sessionId: string): string {
@@ -54,7 +52,7 @@ export const CHEESES = {
   },
 };
 
-export const MILKS = {
+const MILKS = {
   apiVersion: 'kube-bind.io/v1alpha2',
   kind: 'APIServiceExportTemplate',
   metadata: { name: 'milks' },
@@ -67,7 +65,7 @@ export const MILKS = {
 const NAMESPACE = 'kube-bind-3kk9zq';
 export const PROVIDER_TOKEN = 'service-account-token-of-the-consumer';
 
-export const KUBECONFIG = `apiVersion: v1
+const KUBECONFIG = `apiVersion: v1
 kind: Config
 clusters:
 - name: default

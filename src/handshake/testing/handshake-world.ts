@@ -20,12 +20,12 @@ import { Browser } from './browser.js';
 import { fakeBackend } from './fake-backend.js';
 import { addConnection, addWorkspace, fakeWorkspaces, stored } from './fake-workspaces.js';
 
-export const CLUSTER = '1abcdef' as LogicalCluster;
+const CLUSTER = '1abcdef' as LogicalCluster;
 export const PATH = 'root:team:dev';
 export const CONNECTION = { cluster: CLUSTER, name: 'dairy', uid: 'uid-dairy' };
 export const STATE_NAME = connectionStateName(CLUSTER, CONNECTION.uid);
 export const VERIFIER = 'verifier-of-the-plugin';
-export const BACKEND_URL = 'https://bind.example.com';
+const BACKEND_URL = 'https://bind.example.com';
 export const EXTERNAL = 'https://login.example.com';
 
 /** A server over fakes, with one workspace and one connection in it. */
