@@ -228,6 +228,26 @@ describe('bounded threads', () => {
     expect(placed).toHaveLength(12);
   });
 
+  it('waits with a new thread until one that is not needed any more has ended', async () => {
+    bench = new Bench({ maxWorkers: 4 });
+    const keys = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
+    for (const key of keys) bench.pool.assign(content(key));
+    for (const worker of bench.workers) worker.obedient = false;
+    bench.of('a').exit(CRASH);
+    await bench.clock.advance(2000);
+    // Two new ones are wanted, and one that is to go has not let go yet.
+    expect(bench.alive).toHaveLength(4);
+    for (const worker of bench.workers) worker.obedient = true;
+    for (const worker of bench.alive) {
+      for (const message of worker.received) {
+        if (message.type === 'release') worker.say({ type: 'released', key: message.key });
+      }
+    }
+    await bench.live(4000);
+    expect(bench.alive).toHaveLength(4);
+    expect(bench.alive.flatMap((worker) => worker.keys).sort()).toEqual(keys);
+  });
+
   it('tries again later when the system gives no thread', async () => {
     bench = new Bench();
     bench.noThreads = true;
@@ -293,6 +313,19 @@ describe('supervision', () => {
     bench.of('a').exit(CRASH);
     await bench.live(6000);
     for (const key of pair) expect(bench.of(key).keys).toEqual([key]);
+  });
+
+  it('keeps good bindings away from one that killed its thread, until it has been calm for long', async () => {
+    bench = new Bench({ maxWorkers: 2 });
+    const cluster = content('a').cluster;
+    bench.pool.assign(content('a'));
+    bench.of('a').exit(CRASH);
+    await bench.live(2000);
+    for (const key of ['b', 'c']) bench.pool.assign(content(key, { cluster }));
+    expect(bench.of('a').keys).toEqual(['a']);
+    await bench.live(610_000);
+    bench.pool.assign(content('d', { cluster }));
+    expect(bench.of('a').keys).toEqual(['a', 'd']);
   });
 
   it('does not count progress of an older revision while there is no worker', () => {
@@ -386,10 +419,21 @@ describe('what a worker may say', () => {
     expect(bench.events).toEqual([event]);
   });
 
-  it('ignores a report about a revision that it was never given', () => {
+  it('cannot answer a revision that it was not given yet', () => {
     bench = new Bench();
     bench.pool.assign(content('a'));
-    bench.of('a').report('a', { revision: 1_000_000, left: true });
+    const worker = bench.of('a');
+    worker.report('a', { revision: worker.revisionOf('a') + 1, left: true });
+    bench.pool.assign(content('a', { stage: 'leave' }));
+    expect(bench.pool.report('a')).toBeUndefined();
+  });
+
+  it('says nothing more once it is being ended', () => {
+    bench = new Bench();
+    bench.pool.assign(content('a'));
+    const worker = bench.of('a');
+    worker.pulse(DEFAULT_WORKER_LIMITS.externalBytes + 1);
+    worker.report('a', { left: true });
     expect(bench.pool.report('a')).toBeUndefined();
   });
 });

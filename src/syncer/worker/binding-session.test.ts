@@ -483,6 +483,24 @@ describe('sync', () => {
     expect(bench.syncs[0]?.closed).toBe(false);
   });
 
+  it('does not ask for an export that should be there and is not', async () => {
+    bench = new Bench({ stage: 'sync', consumer });
+    await bench.clock.advance(120_000);
+    expect(bench.reasons['ExportReady']).toBe('ExportNotFound');
+    expect(bench.provider.writes).toEqual([]);
+  });
+
+  it('starts anew when a release is called off', async () => {
+    bench = new Bench({ stage: 'drain', consumer }, (provider) => provider.export('cowboys'));
+    await bench.clock.advance(1000);
+    bench.assign({ stage: 'sync' });
+    await bench.clock.advance(1000);
+    expect(bench.syncs.map(({ draining, closed }) => ({ draining, closed }))).toEqual([
+      { draining: true, closed: true },
+      { draining: false, closed: false },
+    ]);
+  });
+
   it('never says that a newer assignment is drained before its own pass', async () => {
     bench = new Bench({ stage: 'sync', consumer }, (provider) => provider.export('cowboys'));
     await bench.clock.advance(1000);
@@ -513,6 +531,23 @@ describe('drain', () => {
     bench = new Bench({ stage: 'drain' }, (provider) => provider.export('cowboys'));
     await bench.clock.advance(1000);
     expect(bench.report?.drained).toBe(true);
+  });
+
+  it('is not done while nobody can tell what there is to let go', async () => {
+    bench = new Bench({ stage: 'drain', consumer });
+    await bench.clock.advance(10_000);
+    expect(bench.report?.drained).toBe(false);
+    expect(bench.reasons['Syncing']).toBe('ConsumerUnreachable');
+  });
+
+  it('asks the workspace what there is to let go where the export is gone', async () => {
+    bench = new Bench({ stage: 'drain', consumer });
+    bench.consumer.discovery = {
+      '/apis': { groups: [{ name: 'wildwest.dev', preferredVersion: { version: 'v1' } }] },
+      '/apis/wildwest.dev/v1': { resources: [{ name: 'cowboys', kind: 'Cowboy', namespaced: true }] },
+    };
+    await bench.clock.advance(10_000);
+    expect(bench.syncs).toMatchObject([{ draining: true, target: { kind: 'Cowboy' } }]);
   });
 
   it('waits for a provider that is down, and does without it by force', async () => {
@@ -562,6 +597,18 @@ describe('leave', () => {
     expect(bench.reasons['Syncing']).toBe('Released');
   });
 
+  it('keeps a namespace that it may not look into', async () => {
+    bench = new Bench({ stage: 'leave' }, (provider) => {
+      provider.export('cowboys');
+      provider.fault = (verb, gvr) =>
+        verb === 'list' && gvr?.resource === 'cowboys' ? status(403, 'Forbidden', '') : undefined;
+    });
+    namespace('a');
+    await bench.clock.advance(1000);
+    expect(bench.report?.left).toBe(true);
+    expect(bench.provider.writes.filter((call) => call.startsWith('delete'))).toEqual([]);
+  });
+
   it('removes the request that it made', async () => {
     bench = new Bench();
     await bench.clock.advance(1000);
@@ -599,9 +646,19 @@ describe('leave', () => {
   });
 });
 
-describe('close', () => {
-  it('ends a pass that hangs', async () => {
-    bench = new Bench();
+describe('a pass that hangs', () => {
+  it('is cut short by a newer assignment, and says nothing', async () => {
+    bench = new Bench({}, (provider) => (provider.hangs = true));
+    await bench.clock.advance(1000);
+    bench.provider.hangs = false;
+    bench.assign({ paused: true });
+    await bench.clock.advance(1000);
+    expect(bench.reports.map(({ revision }) => revision)).not.toContain(1);
+    expect(bench.reasons['Connected']).toBe('Connected');
+  });
+
+  it('ends when the session is closed', async () => {
+    bench = new Bench({}, (provider) => (provider.hangs = true));
     await bench.clock.advance(1000);
     await bench.session.close();
     await bench.session.close();

@@ -313,7 +313,7 @@ class BindingSession implements Session {
         rotated: this.#link?.rotated,
         stats: this.#objects?.stats() ?? [],
         drained: this.#drained,
-        left: this.#left && assignment.stage === 'leave',
+        left: this.#left,
         remaining: this.#remaining,
       }),
     );

@@ -1,7 +1,7 @@
 import { GVR, type Gvr } from '../../../api/gvr.js';
 import type { KubeClient, ListOptions } from '../../../kube/client.js';
 import type { ServerCredentials } from '../../../kube/credentials.js';
-import { ApiError } from '../../../kube/errors.js';
+import { ApiError, TransportError } from '../../../kube/errors.js';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../kube/json-value.js';
 import type { KubeObject, ObjectName, WatchEvent } from '../../../kube/object.js';
 import type { RenewableClient } from '../provider-link.js';
@@ -26,6 +26,10 @@ export class FakeProvider {
     undefined;
   /** The backend answers requests. */
   answers = true;
+  /** Reads of namespaces get no answer before their signal. */
+  hangs = false;
+  /** Answers of `raw`, by path. */
+  discovery: Readonly<Record<string, JsonValue>> = {};
   #version = 0;
   readonly #streams = new Set<Stream>();
 
@@ -98,8 +102,9 @@ export class FakeProvider {
     const watch = (gvr: Gvr, signal: AbortSignal): AsyncIterable<WatchEvent> => this.#watch(gvr, signal);
     const client: KubeClient = {
       baseUrl: credentials.server,
-      get: async (gvr, target) => {
+      get: async (gvr, target, options) => {
         before('get', gvr, target.name);
+        if (this.hangs) await aborted(options?.signal);
         return structuredClone(existing(gvr, target));
       },
       list: async (gvr, options) => {
@@ -132,7 +137,11 @@ export class FakeProvider {
         this.remove(gvr, target);
         return undefined;
       },
-      raw: () => Promise.reject<JsonValue>(status(404, 'NotFound', '')),
+      raw: async (_method, path) => {
+        const answer = this.discovery[path];
+        if (answer === undefined) throw status(404, 'NotFound', '');
+        return answer;
+      },
       at: () => client,
       close: async () => {
         this.calls.push(`close ${credentials.server}`);
@@ -181,6 +190,14 @@ export class FakeProvider {
   #tell(gvr: Gvr, event: WatchEvent): void {
     for (const stream of this.#streams) if (stream.resource === gvr.resource) stream.push(event);
   }
+}
+
+function aborted(signal: AbortSignal | undefined): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    const fail = (): void => reject(new TransportError('aborted', 'aborted'));
+    if (signal?.aborted === true) fail();
+    signal?.addEventListener('abort', fail, { once: true });
+  });
 }
 
 function keyOf(gvr: Gvr, { namespace, name }: ObjectName): string {
