@@ -89,7 +89,9 @@ export function planSchemas(
   const offered = new Set(reported.map(groupResourceKey));
   for (const schema of live) {
     if (!offered.has(groupResourceKey(schema))) {
-      differences.push(`${groupResourceText(schema)}: the provider does not export it any more, or no longer in a form that kcp can serve`);
+      differences.push(
+        `${groupResourceText(schema)}: the provider does not export it any more, or no longer in a form that kcp can serve`,
+      );
     }
   }
   if (differences.length > 0) return { kind: 'refused', condition: incompatible(differences) };
