@@ -540,6 +540,14 @@ describe('drain', () => {
     expect(bench.reasons['Syncing']).toBe('ConsumerUnreachable');
   });
 
+  it('is not done while the workspace is served nothing', async () => {
+    bench = new Bench({ stage: 'drain', consumer });
+    bench.consumer.discovery = { '/apis': { groups: [] } };
+    await bench.clock.advance(10_000);
+    expect(bench.report?.drained).toBe(false);
+    expect(bench.reasons['Syncing']).toBe('ConsumerUnreachable');
+  });
+
   it('asks the workspace what there is to let go where the export is gone', async () => {
     bench = new Bench({ stage: 'drain', consumer });
     bench.consumer.discovery = {
