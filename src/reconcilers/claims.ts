@@ -100,9 +100,11 @@ function grantedVerbs(apiBinding: KubeObject): Map<string, ReadonlySet<string>> 
   return granted;
 }
 
+/** Group and resource of a claim; the core group may be left out. */
+export function readGroupResource(claim: JsonObject): GroupResource {
+  return { group: textAt(claim, 'group') ?? '', resource: textAt(claim, 'resource') ?? '' };
+}
+
 function keyOf(claim: JsonObject): string {
-  return groupResourceKey({
-    group: textAt(claim, 'group') ?? '',
-    resource: textAt(claim, 'resource') ?? '',
-  });
+  return groupResourceKey(readGroupResource(claim));
 }

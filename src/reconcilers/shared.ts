@@ -1,3 +1,4 @@
+import type { Runtimes } from './binding/runtime.js';
 import type { EventRecorder } from './events/event-recorder.js';
 import type { Reports } from './reports.js';
 import type { StateCache } from './state-cache.js';
@@ -11,6 +12,7 @@ export interface Shared {
   readonly reports: Reports;
   readonly runStep: StepRunner;
   readonly events: EventRecorder;
+  readonly runtimes: Runtimes;
 }
 
 /** When the key wants to be looked at again, without anything having happened. */

@@ -57,6 +57,7 @@ export function startControllers(deps: ReconcilerDeps): Controllers {
     reports: new Reports(deps.pool),
     runStep: createStepRunner(deps.stepHook),
     events,
+    runtimes: new Runtimes(),
   };
   const queues = { connections: newQueue(deps), bindings: newQueue(deps) };
   const documents = new ProviderDocuments({
@@ -75,7 +76,7 @@ export function startControllers(deps: ReconcilerDeps): Controllers {
   });
   const sweeper = new Sweeper(deps, shared, {
     adopt: (ref) => {
-      tools.runtimes.of(ref, clock.now());
+      shared.runtimes.of(ref, clock.now());
       queues.bindings.add(queueKey(ref.cluster, ref.name));
     },
   });
@@ -129,7 +130,6 @@ function bindingTools(deps: ReconcilerDeps, shared: Shared): BindingTools {
     planner: new SchemaPlanner(),
     access,
     generatedWorkspaces: new GeneratedWorkspaces(endpointSlices, cluster, deps.connectUrl),
-    runtimes: new Runtimes(),
     tokens,
   };
 }

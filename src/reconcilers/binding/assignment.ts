@@ -1,10 +1,14 @@
 import type { ServerCredentials } from '../../kube/credentials.js';
 import { CONTRACT_NAMESPACE_UID_ANNOTATION, EXPORT_REQUEST_ANNOTATION } from '../../api/markers.js';
-import type { BindingAssignment, ExportRequestPlan, Stage } from '../../syncer/protocol/assignment.js';
+import type {
+  AcceptedClaim,
+  BindingAssignment,
+  ExportRequestPlan,
+  Stage,
+} from '../../syncer/protocol/assignment.js';
 import type { Account } from '../../state/records.js';
 import { poolKey } from '../keys.js';
 import type { BindingSpec } from '../views.js';
-import type { Consent } from './consent.js';
 import type { BindingObservation } from './observation.js';
 
 export type AssignmentContent = Omit<BindingAssignment, 'revision'>;
@@ -74,10 +78,10 @@ export function exportRequest(observed: BindingObservation, account: Account | u
 export function assignmentOf(
   observed: BindingObservation,
   stage: Stage,
-  inputs: { readonly account: Account | undefined; readonly consent: Consent },
+  inputs: { readonly account: Account | undefined; readonly claims: readonly AcceptedClaim[] },
 ): AssignmentContent {
   const { ref, spec, access } = observed;
-  const { account, consent } = inputs;
+  const { account, claims } = inputs;
   const reachesConsumer = access.kind === 'served' && (stage === 'sync' || stage === 'drain');
   return {
     key: poolKey(ref.cluster, ref.uid),
@@ -88,7 +92,7 @@ export function assignmentOf(
     provider: providerOf(observed, account),
     request: exportRequest(observed, account),
     ...(reachesConsumer ? { consumer: access.access } : {}),
-    claims: consent.accepted,
+    claims,
     ...policies(spec),
     force: observed.force && observed.deleting,
     ...heartbeat(observed),

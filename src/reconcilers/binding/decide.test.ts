@@ -339,7 +339,8 @@ const OF_WORKERS: readonly string[] = [
 ];
 
 describe('conditions of a binding', () => {
-  it.each(TABLE)('with %s', (_title, change, type, status, reason, phase) => {
+  it.each(TABLE)('with %s', (_title, ...row) => {
+    const [change, type, status, reason, phase] = row;
     const plan = decideBinding(bindingObservation(change));
     const state = plan.status?.conditions.find(([each]) => each === type)?.[1];
     expect(state).toMatchObject({ status, reason });
@@ -599,15 +600,31 @@ describe('steps of a binding', () => {
     expect(assignment({ ...fresh, spec })?.request).toMatchObject({ name: REF.name, create: { resources } });
   });
 
-  it('gives the worker no claim that one side has not accepted', () => {
+  it('gives the worker no claim that one side has not accepted, or that kcp does not grant yet', () => {
     const latest = report({ claims: [SECRETS] });
-    expect(assignment({ latest, spec: ACCEPTS_SECRETS })?.claims).toEqual([
-      { group: '', resource: 'secrets' },
-    ]);
-    expect(assignment({ latest })?.claims).toEqual([]);
+    const claim = (state: string) => ({
+      group: '',
+      resource: 'secrets',
+      verbs: ['get'],
+      selector: {},
+      state,
+    });
+    const on = (state: string): Partial<BindingObservation> => ({
+      apiBinding: {
+        kind: 'found',
+        ours: true,
+        object: apiBinding({
+          spec: { ...(apiBinding()['spec'] as object), permissionClaims: [claim(state)] },
+        }),
+      },
+    });
+    const both = { latest, spec: ACCEPTS_SECRETS };
+    expect(assignment({ ...both, ...on('Accepted') })?.claims).toEqual([{ group: '', resource: 'secrets' }]);
+    expect(assignment({ ...both, ...on('Rejected') })?.claims).toEqual([]);
     expect(
-      assignment({ latest, spec: ACCEPTS_SECRETS, claims: claims('apibindings.apis.kcp.io') })?.claims,
+      assignment({ ...both, ...on('Accepted'), claims: claims('apibindings.apis.kcp.io') })?.claims,
     ).toEqual([]);
+    expect(assignment({ latest, ...on('Accepted') })?.claims).toEqual([]);
   });
 
   it('gives up on the provider only when a deletion is forced', () => {

@@ -1,14 +1,17 @@
 import type { ConditionState } from '../../api/conditions.js';
 import type { Account } from '../../state/records.js';
 import { no, unknown, yes } from '../conditions.js';
-import { apiBoundCondition } from './api-bound.js';
+import { groupResourceKey, groupResourceText } from '../claims.js';
+import { apiBoundCondition, mayBind } from './api-bound.js';
 import { assignmentOf, isOtherAccount } from './assignment.js';
 import { connectedCondition } from './connected.js';
 import { consentOf } from './consent-of.js';
 import type { Consent } from './consent.js';
 import type { BindingConditions, BindingObservation } from './observation.js';
 import { decideRelease } from './release.js';
-import { apiBindingSteps, provisionSteps } from './provision.js';
+import { boundSchemaNames } from './live-schemas.js';
+import type { SchemaPlan } from './manifests.js';
+import { apiBindingSteps, grantedClaims, provisionSteps } from './provision.js';
 import { POLL_MS } from './plan.js';
 import type { BindingPhase, BindingPlan, BindingStep } from './plan.js';
 
@@ -35,7 +38,10 @@ export function decideBinding(observed: BindingObservation): BindingPlan {
 
 function assignStep(observed: BindingObservation, account: Account, consent: Consent): BindingStep {
   const stage = observed.access.kind === 'served' ? 'sync' : 'prepare';
-  return { name: 'binding.worker.assign', assignment: assignmentOf(observed, stage, { account, consent }) };
+  return {
+    name: 'binding.worker.assign',
+    assignment: assignmentOf(observed, stage, { account, claims: grantedClaims(observed, consent) }),
+  };
 }
 
 /** The account to work with; undefined where it leads to another contract namespace than the copies are in. */
@@ -49,7 +55,7 @@ function bindingConditions(observed: BindingObservation, consent: Consent): Bind
   const { latest } = observed;
   const base: BindingConditions = [
     ['Connected', connectedCondition(observed)],
-    ['PermissionClaimsAccepted', consent.condition],
+    ['PermissionClaimsAccepted', claimsCondition(observed, consent)],
     [
       'ExportReady',
       latest?.conditions.ExportReady ?? unknown('Pending', "The provider's export is being asked for."),
@@ -59,6 +65,22 @@ function bindingConditions(observed: BindingObservation, consent: Consent): Bind
     ['Syncing', syncingCondition(observed)],
   ];
   return [...base, ['Ready', readyCondition(observed, base)]];
+}
+
+/** Both sides have said yes; where the APIBinding is not ours to change, somebody has to say it there too. */
+function claimsCondition(observed: BindingObservation, consent: Consent): ConditionState {
+  const { apiBinding } = observed;
+  if (consent.condition.reason !== 'Accepted' || apiBinding.kind !== 'found') return consent.condition;
+  if (apiBinding.ours && mayBind(observed)) return consent.condition;
+  const granted = new Set(grantedClaims(observed, consent).map(groupResourceKey));
+  const missing = consent.accepted.filter((claim) => !granted.has(groupResourceKey(claim)));
+  if (missing.length === 0) return consent.condition;
+  const list = missing.map(groupResourceText).join(', ');
+  const { name } = apiBinding.object.metadata;
+  return no(
+    'NotAccepted',
+    `Accept the permission claim ${list} on APIBinding ${name} of this workspace too.`,
+  );
 }
 
 function schemaCondition(observed: BindingObservation): ConditionState {
@@ -71,8 +93,18 @@ function schemaCondition(observed: BindingObservation): ConditionState {
   }
   if (schemas === undefined)
     return reported ?? unknown('Pending', "The provider's schema has not been read yet.");
-  const pending = generated === undefined || (missing?.schemas.length ?? 0) > 0;
+  const pending =
+    generated === undefined || (missing?.schemas.length ?? 0) > 0 || !isFollowed(observed, schemas);
   return pending ? unknown('Pending', `The schema is being installed.${lastTry(observed)}`) : yes('InSync');
+}
+
+/** kcp serves what is planned; that takes some seconds after each change. */
+function isFollowed(
+  { apiBinding }: BindingObservation,
+  { schemas }: { readonly schemas: readonly SchemaPlan[] },
+): boolean {
+  const bound = apiBinding.kind === 'found' ? boundSchemaNames(apiBinding.object) : [];
+  return bound.every((name) => schemas.some((schema) => schema.name === name));
 }
 
 /** Steps are retried for ever; what stops them is shown meanwhile. */

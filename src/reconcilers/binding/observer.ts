@@ -31,7 +31,7 @@ import { generatedNames } from './owner.js';
 import type { BindingRef } from './owner.js';
 import { namespacesOfPeers } from './peers.js';
 import { exportPlan } from './provision.js';
-import type { Runtime, Runtimes } from './runtime.js';
+import type { Runtime } from './runtime.js';
 import type { SchemaPlanner } from './schema-planner.js';
 import type { SchemaDecision, ServedApi } from './schema-plan.js';
 
@@ -45,7 +45,6 @@ export interface ObserverParts {
   readonly planner: SchemaPlanner;
   readonly access: ConsumerAccessResolver;
   readonly generatedWorkspaces: GeneratedWorkspaces;
-  readonly runtimes: Runtimes;
 }
 
 /** Gathers all that decides about a binding, from stores where they do and live where they do not. */
@@ -133,7 +132,7 @@ export class BindingObserver {
     return namespacesOfPeers(observed.ref, this.#contractUid(observed), {
       exports: this.#deps.clientWorkspace.generatedExports,
       reports: this.#shared.reports,
-      runtimes: this.#tools.runtimes,
+      runtimes: this.#shared.runtimes,
     });
   }
 

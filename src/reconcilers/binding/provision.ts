@@ -1,6 +1,6 @@
 import { DESIRED_HASH_ANNOTATION } from '../../api/markers.js';
 import type { KubeObject } from '../../kube/object.js';
-import { groupResourceKey } from '../claims.js';
+import { groupResourceKey, readGroupResource } from '../claims.js';
 import { isDeleting, objectsAt, textAt, textsAt } from '../views.js';
 import { mayBind } from './api-bound.js';
 import { exportRequest, recordedContractUid } from './assignment.js';
@@ -96,10 +96,22 @@ export function apiBindingSteps(observed: BindingObservation, consent: Consent):
   return [{ name: 'binding.api-binding.update', consent, uid, resourceVersion }];
 }
 
+/** Those of the accepted claims that kcp grants by now: they stand on the APIBinding. */
+export function grantedClaims(observed: BindingObservation, consent: Consent): Consent['accepted'] {
+  const { apiBinding } = observed;
+  if (apiBinding.kind !== 'found') return [];
+  const granted = new Set(
+    objectsAt(apiBinding.object, 'spec', 'permissionClaims')
+      .filter((claim) => claim['state'] === 'Accepted')
+      .map((claim) => groupResourceKey(readGroupResource(claim))),
+  );
+  return consent.accepted.filter((claim) => granted.has(groupResourceKey(claim)));
+}
+
 /** Compared without what kcp adds by itself (an empty identity hash) and without order. */
 function acceptsExactly(apiBinding: KubeObject, claims: readonly ExportClaim[]): boolean {
   const listed = objectsAt(apiBinding, 'spec', 'permissionClaims').map((claim) => [
-    groupResourceKey({ group: textAt(claim, 'group') ?? '', resource: textAt(claim, 'resource') ?? '' }),
+    groupResourceKey(readGroupResource(claim)),
     textAt(claim, 'state') ?? '',
     [...textsAt(claim, 'verbs')].sort().join(),
   ]);

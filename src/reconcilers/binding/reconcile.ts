@@ -62,7 +62,7 @@ class Bindings implements BindingReconciler {
     this.#deps = deps;
     this.#shared = shared;
     this.#tools = tools;
-    this.#runtimes = tools.runtimes;
+    this.#runtimes = shared.runtimes;
     this.#observer = new BindingObserver(deps, shared, tools);
     this.#executor = new BindingExecutor(deps, shared, tools);
   }

@@ -6,7 +6,7 @@ import { consentOf } from './consent-of.js';
 import { connectedCondition } from './connected.js';
 import { POLL_MS, SLOW_POLL_MS } from './plan.js';
 import type { BindingPlan, BindingStep } from './plan.js';
-import { provisionSteps } from './provision.js';
+import { grantedClaims, provisionSteps } from './provision.js';
 import type { ApiBindingView, BindingConditions, BindingObservation } from './observation.js';
 
 const FORCE = 'To let go without the provider, set annotation kcp.kube-bind.io/force-release: "true".';
@@ -80,8 +80,8 @@ function drain(observed: BindingObservation): Release {
     };
   }
   if (mayHoldObjects(apiBinding) && access.kind !== 'served') return waitForConsumer(observed);
-  const consent = consentOf(observed);
-  const assignment = assignmentOf(observed, 'drain', { account: other ? undefined : account, consent });
+  const claims = grantedClaims(observed, consentOf(observed));
+  const assignment = assignmentOf(observed, 'drain', { account: other ? undefined : account, claims });
   return {
     steps: [{ name: 'binding.worker.assign', assignment }],
     syncing: workerWord(observed, 'The objects are being released.'),
@@ -168,10 +168,9 @@ function leave(observed: BindingObservation): Release {
       lookAgainMs: POLL_MS,
     };
   }
-  const consent = consentOf(observed);
   return {
     steps: [
-      { name: 'binding.worker.assign', assignment: assignmentOf(observed, 'leave', { account, consent }) },
+      { name: 'binding.worker.assign', assignment: assignmentOf(observed, 'leave', { account, claims: [] }) },
     ],
     syncing: workerWord(observed, 'What is ours on the provider is being removed.'),
   };

@@ -71,6 +71,13 @@ export class Runtimes {
     return [...(this.#byName.get(`${cluster}|${name}`) ?? [])].flatMap((key) => this.#byKey.get(key) ?? []);
   }
 
+  /** UIDs of a connection's bindings that this process works on. */
+  *ofConnection(cluster: string, name: string): Iterable<string> {
+    for (const { ref, connection } of this.#byKey.values()) {
+      if (ref.cluster === cluster && connection === name) yield ref.uid;
+    }
+  }
+
   remove(ref: BindingRef): void {
     const key = poolKey(ref.cluster, ref.uid);
     this.#byKey.delete(key);

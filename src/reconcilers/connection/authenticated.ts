@@ -5,7 +5,7 @@ import type { ConnectionObservation, SecretProbe } from './observation.js';
 import type { ConnectionSpec } from '../views.js';
 
 const START_ANOTHER =
-  'Start another login: run "kubectl kcp login" for this connection, change spec.login.challenge, or use the button of the login page.';
+  'Start another login: run "kubectl kcp bind login" for this connection, change spec.login.challenge, or use the button of the login page.';
 
 /** Condition `Authenticated`: are there credentials for the provider, and if not, what a person has to do. */
 export function authenticatedCondition(observed: ConnectionObservation): ConditionState {

@@ -310,7 +310,8 @@ const TABLE: [string, Partial<ConnectionObservation>, ConnectionConditionType, s
 ];
 
 describe('conditions of a connection', () => {
-  it.each(TABLE)('with %s', (_title, change, type, status, reason, phase) => {
+  it.each(TABLE)('with %s', (_title, ...row) => {
+    const [change, type, status, reason, phase] = row;
     const plan = decideConnection(connectionObservation(change));
     const state = plan.status?.conditions.find(([each]) => each === type)?.[1];
     expect(state).toMatchObject({ status, reason });

@@ -29,6 +29,8 @@ export interface ConnectionPlan {
   readonly wakeAt?: number;
 }
 
+const LEFTOVER_POLL_MS = 5_000;
+
 /** What is to be done next for a connection, and what its status says meanwhile. */
 export function decideConnection(observed: ConnectionObservation): ConnectionPlan {
   if (observed.deleting) return decideDeletion(observed);
@@ -159,6 +161,8 @@ function decideDeletion(observed: ConnectionObservation): ConnectionPlan {
         : no('Deleting', 'What was made for deleted bindings is still being cleaned up; wait for that.');
     const conditions = stateConditions(observed).filter(([type]) => type !== 'Ready');
     return {
+      // Nothing tells when the last of it is gone.
+      wakeAt: observed.now + LEFTOVER_POLL_MS,
       steps: observed.bindings.length > 0 ? accountSteps(observed) : [],
       status: { phase: 'Deleting', conditions: [...conditions, ['Ready', ready]] },
     };

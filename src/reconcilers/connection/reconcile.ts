@@ -194,12 +194,12 @@ class ConnectionReconciler implements Reconciler {
     const exports = live
       ? (await client.list(GVR.apiExports, { labelSelector })).items
       : generatedExports.all();
-    let count = 0;
+    const owners = new Set(live ? this.#shared.runtimes.ofConnection(ref.cluster, ref.name) : []);
     for (const { metadata } of exports) {
-      const owner = metadata.labels?.[BINDING_UID_LABEL] ?? '';
-      if (metadata.labels?.[CONNECTION_UID_LABEL] === ref.uid && !bindings.has(owner)) count++;
+      const owner = metadata.labels?.[BINDING_UID_LABEL];
+      if (metadata.labels?.[CONNECTION_UID_LABEL] === ref.uid && owner !== undefined) owners.add(owner);
     }
-    return count;
+    return [...owners].filter((uid) => !bindings.has(uid)).length;
   }
 
   #step(name: StepName, run: Run, effect: () => Promise<void>): Promise<void> {

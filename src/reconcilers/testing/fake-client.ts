@@ -49,14 +49,16 @@ export function fakeClient(objects: FakeObjects, cluster: string, options: Clien
       admit('update', gvr, object.metadata);
       return gate(() => objects.replace(gvr, cluster, object, replace?.subresource));
     },
-    // eslint-disable-next-line max-params -- the contract of KubeClient
+
     patch: async (gvr, target, _type, body) => {
       admit('patch', gvr, target);
-      return gate(() => objects.mergePatch(gvr, cluster, target, {}, body));
+      return gate(() => objects.mergePatch({ gvr, cluster, ...target }, {}, body));
     },
     delete: async (gvr, target, given) => {
       admit('delete', gvr, target);
-      return gate(() => objects.delete(gvr, cluster, target.name, target.namespace, given?.uid));
+      return gate(() =>
+        objects.delete(gvr, cluster, target.name, { namespace: target.namespace, uid: given?.uid }),
+      );
     },
     raw: async (method, path, body) => {
       if (options.raw === undefined) throw new ApiError({ message: 'not served', status: 404, reason: '' });
@@ -80,17 +82,17 @@ export function fakeWorkspace(
   const { admit, gate } = options;
   return {
     cluster,
-    get: client.get,
-    list: client.list,
-    create: client.create,
-    // eslint-disable-next-line max-params -- the contract of WorkspaceClient
+    get: (gvr, target) => client.get(gvr, target),
+    list: (gvr, list) => client.list(gvr, list),
+    create: (gvr, object) => client.create(gvr, object),
+
     mergePatch: async (gvr, target, guard, patch) => {
       admit('patch', gvr, target);
-      return gate(() => objects.mergePatch(gvr, cluster, target, guard, patch));
+      return gate(() => objects.mergePatch({ gvr, cluster, ...target }, guard, patch));
     },
     jsonPatch: () => Promise.reject(new Error('not used')),
     replaceStatus: (gvr, object) => client.replace(gvr, object, { subresource: 'status' }),
-    delete: client.delete,
+    delete: (gvr, target, given) => client.delete(gvr, target, given),
     discover: () => Promise.reject(new Error('not used')),
   };
 }

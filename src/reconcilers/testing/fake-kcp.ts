@@ -255,8 +255,10 @@ export class FakeKcp {
     const cluster = clusterOf(binding);
     const { name, deletionTimestamp } = binding.metadata;
     const exportName = textAt(binding, 'spec', 'reference', 'export', 'name') ?? '';
-    if (exportName === CLIENT_EXPORT)
-      return this.#followClientBinding(cluster, name, deletionTimestamp !== undefined);
+    if (exportName === CLIENT_EXPORT) {
+      this.#followClientBinding(cluster, name, deletionTimestamp !== undefined);
+      return;
+    }
     const isReleased = deletionTimestamp !== undefined && this.objects.list(INSTANCES, cluster).length === 0;
     const finalizers = isReleased ? [] : ['apis.kcp.io/apibinding-finalizer'];
     const apiExport = this.objects.find(GVR.apiExports, CLIENT_CLUSTER, exportName);

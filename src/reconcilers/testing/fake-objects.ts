@@ -2,7 +2,7 @@ import type { Gvr } from '../../api/gvr.js';
 import { ApiError } from '../../kube/errors.js';
 import { isJsonObject } from '../../kube/json-value.js';
 import type { JsonObject, JsonValue } from '../../kube/json-value.js';
-import type { KubeObject } from '../../kube/object.js';
+import type { KubeObject, ObjectName } from '../../kube/object.js';
 
 /** One change of an object, told after it was made. */
 export interface FakeChange {
@@ -73,24 +73,28 @@ export class FakeObjects {
   }
 
   mergePatch(
-    gvr: Gvr,
-    cluster: string,
-    target: { readonly name: string; readonly namespace?: string | undefined },
+    target: { readonly gvr: Gvr; readonly cluster: string } & ObjectName,
     guard: { readonly uid?: string | undefined; readonly resourceVersion?: string | undefined },
     patch: JsonValue,
   ): KubeObject {
-    const now = this.get(gvr, cluster, target.name, target.namespace);
+    const { gvr, cluster, name, namespace } = target;
+    const now = this.get(gvr, cluster, name, namespace);
     const { uid, resourceVersion } = guard;
-    if (uid !== undefined && uid !== now.metadata.uid) throw conflict('Conflict', target.name);
+    if (uid !== undefined && uid !== now.metadata.uid) throw conflict('Conflict', name);
     if (resourceVersion !== undefined && resourceVersion !== now.metadata.resourceVersion) {
-      throw conflict('Conflict', target.name);
+      throw conflict('Conflict', name);
     }
     return this.#update(gvr, cluster, now, merge(now, patch) as KubeObject);
   }
 
-  delete(gvr: Gvr, cluster: string, name: string, namespace?: string, uid?: string): KubeObject | undefined {
-    const now = this.get(gvr, cluster, name, namespace);
-    if (uid !== undefined && uid !== now.metadata.uid) throw conflict('Conflict', name);
+  delete(
+    gvr: Gvr,
+    cluster: string,
+    name: string,
+    more: { readonly namespace?: string | undefined; readonly uid?: string | undefined } = {},
+  ): KubeObject {
+    const now = this.get(gvr, cluster, name, more.namespace);
+    if (more.uid !== undefined && more.uid !== now.metadata.uid) throw conflict('Conflict', name);
     if (now.metadata.deletionTimestamp !== undefined) return now;
     return this.#update(gvr, cluster, now, {
       ...now,
@@ -178,12 +182,12 @@ export function matches(object: KubeObject, selector: string | undefined): boole
 
 function merge(target: JsonValue | undefined, patch: JsonValue): JsonValue {
   if (!isJsonObject(patch)) return patch;
-  const result: JsonObject = isJsonObject(target) ? { ...target } : {};
+  const result = new Map(Object.entries(isJsonObject(target) ? target : {}));
   for (const [key, value] of Object.entries(patch)) {
-    if (value === null || value === undefined) delete result[key];
-    else result[key] = merge(result[key], value);
+    if (value === null || value === undefined) result.delete(key);
+    else result.set(key, merge(result.get(key), value));
   }
-  return result;
+  return Object.fromEntries(result);
 }
 
 const UNSTABLE = new Set(['uid', 'resourceVersion', 'creationTimestamp', 'lastTransitionTime', 'generation']);
