@@ -74,7 +74,12 @@ export const BOOKKEEPING_KEYS: readonly BookkeepingRule[] = [
     owner: 'Flux',
     why: "the provider's Flux would garbage-collect the copy",
   },
-  { match: 'domain', value: 'kapp.k14s.io', owner: 'kapp', why: 'app ownership' },
+  {
+    match: 'domain',
+    value: 'kapp.k14s.io',
+    owner: 'kapp',
+    why: "the provider's kapp would take the copy for part of its app",
+  },
   {
     match: 'domain',
     value: 'configsync.gke.io',

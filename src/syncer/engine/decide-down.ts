@@ -1,4 +1,3 @@
-import { CONSUMER_GENERATION_ANNOTATION } from '../../api/markers.js';
 import { isJsonObject } from '../../kube/json-value.js';
 import type { JsonValue } from '../../kube/json-value.js';
 import { jsonEqual } from '../../kube/json.js';
@@ -8,6 +7,7 @@ import { member } from './field-access.js';
 import type { ObjectMemory } from './object-memory.js';
 import { translateObservedGeneration } from './observed-generation.js';
 import { classifyCopy } from './ownership.js';
+import { sentGeneration } from './sent-generation.js';
 import type { SyncContext } from './sync-context.js';
 import { isPaused } from './user-annotations.js';
 
@@ -64,8 +64,7 @@ export function statusDigest(status: JsonValue | undefined): string {
 function statusFor(copy: KubeObject, memory: ObjectMemory): JsonValue | undefined {
   const status = member(copy, 'status');
   if (!isJsonObject(status)) return status;
-  const annotation = member(copy.metadata.annotations, CONSUMER_GENERATION_ANNOTATION);
-  const sent = typeof annotation === 'string' && /^\d{1,15}$/.test(annotation) ? Number(annotation) : 0;
+  const sent = sentGeneration(copy);
   const known = memory.applied?.consumerGeneration === sent ? memory.applied.copyGeneration : undefined;
   return translateObservedGeneration(status, {
     sent,

@@ -12,6 +12,7 @@ import type { Deviation } from './deviations.js';
 import { conflictOf, foreignFields, mayTakeOver } from './conflict.js';
 import type { ConflictReason } from './conflict.js';
 import { member } from './field-access.js';
+import { sentGeneration } from './sent-generation.js';
 import { conventionalNamespace, toProviderKey } from './key-mapping.js';
 import { FORMER_MANAGERS, entryPositions, ourOwnership, ownershipOf } from './managed-fields.js';
 import type { ObjectMemory } from './object-memory.js';
@@ -24,6 +25,8 @@ import { deletionPolicyOf, isPaused } from './user-annotations.js';
 
 export interface UpInput {
   readonly consumer: KubeObject;
+  /** `consumer` was read from the server for this decision. */
+  readonly consumerLive: boolean;
   readonly copy: CopyView;
   readonly context: SyncContext;
   readonly memory: ObjectMemory;
@@ -54,6 +57,8 @@ export type UpDecision =
   | { readonly kind: 'paused' }
   /** The provider has not named a namespace yet. */
   | { readonly kind: 'waitNamespace'; readonly namespace: string }
+  /** What is known of the consumer's object is older than what was sent: it has to be read from the server. */
+  | { readonly kind: 'readConsumer' }
   /** The decision needs the copy, or its absence, as the server sees it now. */
   | { readonly kind: 'readCopy'; readonly target: ObjectName }
   | { readonly kind: 'addFinalizer'; readonly patch: GuardedPatch }
@@ -117,10 +122,7 @@ export function placeOfCopy(
 }
 
 /** The consumer's object, or the whole binding, is on its way out. */
-function decideLeaving(
-  { consumer, copy, context }: Omit<UpInput, 'memory' | 'now'>,
-  target: ObjectName,
-): UpDecision {
+function decideLeaving({ consumer, copy, context }: UpInput, target: ObjectName): UpDecision {
   const held = hasSyncerFinalizer(consumer);
   const letGo: UpDecision = held ? { kind: 'removeFinalizer', patch: removeFinalizer(consumer) } : NONE;
   const { object } = copy;
@@ -158,13 +160,16 @@ function decideLiving(input: UpInput, target: ObjectName): UpDecision {
 }
 
 function decideUpdate(input: UpInput, copy: KubeObject, target: ObjectName): UpDecision {
-  const { memory, now } = input;
+  const { consumer, consumerLive, memory, now } = input;
   const desired = desiredFor(input, target);
   const ownership = ourOwnership(copy);
   const deviations = findDeviations(desired.object, copy, ownership);
   if (deviations.length === 0) return NONE;
   const { accepted } = memory;
   if (accepted?.hash === desired.hash && accepted.fingerprint === fingerprint(deviations)) return NONE;
+  // A cache that fell behind must not bring an earlier edit back.
+  if (sentGeneration(copy) > (consumer.metadata.generation ?? 0) && !consumerLive)
+    return { kind: 'readConsumer' };
   // Other content than was sent last is the consumer's edit. The same content again is a correction, and so
   // is a copy that carries the right hash although this process has never sent it.
   const repeated = memory.sent === desired.hash || copyHash(copy) === desired.hash;

@@ -121,6 +121,7 @@ export class ObjectPass {
       if (place.guessed && !this.#options.namespacesKnown() && !this.#options.force()) return WAITING;
       const decision = decideUp({
         consumer,
+        consumerLive: view.consumerLive,
         copy: view.copy(place.target),
         context,
         memory: record.memory,
@@ -149,6 +150,9 @@ export class ObjectPass {
         const trouble = contestedTrouble(describeFields(decision.deviations));
         return { kind: 'waiting', retryInMs: decision.retryInMs, trouble };
       }
+      case 'readConsumer':
+        await subject.view.readConsumer();
+        return undefined;
       case 'addFinalizer':
       case 'removeFinalizer':
         await this.#patchConsumer(decision.patch, subject);

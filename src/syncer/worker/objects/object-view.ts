@@ -35,6 +35,8 @@ export class ObjectView {
   readonly #servers: Servers;
   /** The copy as this pass has seen it last, where that is newer than the cache. */
   #copy: CopyView | undefined;
+  /** This pass has read the consumer's object itself. */
+  #consumerLive = false;
   #rereads = 0;
 
   constructor(servers: Servers, key: ObjectKeyText) {
@@ -47,6 +49,10 @@ export class ObjectView {
   get consumer(): KubeObject | undefined {
     const { ahead, cached } = this.#servers.consumer;
     return ahead.current(this.key, cached(this.name));
+  }
+
+  get consumerLive(): boolean {
+    return this.#consumerLive;
   }
 
   copy(target: ObjectName): CopyView {
@@ -93,13 +99,19 @@ export class ObjectView {
   /** True where the error means that what is known of the consumer's object is old, and it was read again. */
   async rereadConsumer(error: unknown): Promise<boolean> {
     if (error instanceof GateClosedError) return false;
-    const { calls, side, ahead, cached } = this.#servers.consumer;
-    const kind = side.classify(error, this.name);
+    const kind = this.#servers.consumer.side.classify(error, this.name);
     if ((kind !== 'stale' && kind !== 'gone') || this.#rereads++ >= MAX_REREADS) return false;
+    await this.readConsumer();
+    return true;
+  }
+
+  /** Asks the workspace for the object. */
+  async readConsumer(): Promise<void> {
+    const { calls, ahead, cached } = this.#servers.consumer;
     ahead.forget(this.key);
     const live = await calls.read(this.name);
+    this.#consumerLive = true;
     if (live === undefined) ahead.gone(this.key, cached(this.name));
     else await this.writeConsumer(async () => live);
-    return true;
   }
 }
