@@ -13,7 +13,8 @@ const environment = readEnvironment();
 if (isForKcp(environment.argv)) {
   // The child gets the terminal's signals itself; this process only waits for it.
   process.on('SIGINT', () => undefined);
-  process.exitCode = await runKcpPlugin(environment, constants.signals).catch((error: unknown) => {
+  const listen = (deliver: (signal: NodeJS.Signals) => void): unknown => process.on('SIGTERM', deliver);
+  process.exitCode = await runKcpPlugin(environment, constants.signals, listen).catch((error: unknown) => {
     const failure = asPluginError(error, '');
     environment.stderr.write(renderError(failure, createColors(environment.color), false));
     return failure.exitCode;

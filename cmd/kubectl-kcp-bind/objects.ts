@@ -18,11 +18,7 @@ const PAGE = 500;
 const MAX_PAGES = 20;
 
 /** All objects of a cluster-scoped kind; undefined where the workspace does not serve the kind. */
-export async function listAll(
-  client: KubeClient,
-  gvr: Gvr,
-  signal: AbortSignal,
-): Promise<KubeObject[] | undefined> {
+async function listAll(client: KubeClient, gvr: Gvr, signal: AbortSignal): Promise<KubeObject[] | undefined> {
   const items: KubeObject[] = [];
   let token: string | undefined;
   for (let page = 0; page < MAX_PAGES; page += 1) {

@@ -27,17 +27,21 @@ export function isForKcp(argv: readonly string[]): boolean {
 /**
  * Runs `kubectl-kcp bind …` with the same arguments, streams and environment.
  *
+ * @param signals numbers of the platform's signals
+ * @param listen is given what hands a signal to the child
  * @returns its exit code; 128 + n where signal n ended it
  * @throws PluginError KCP_PLUGIN_MISSING
  */
 export async function runKcpPlugin(
   environment: Pick<Environment, 'argv' | 'variables'>,
   signals: Readonly<Record<string, number>>,
+  listen: (deliver: (signal: NodeJS.Signals) => void) => void,
 ): Promise<number> {
   const child = spawn('kubectl-kcp', ['bind', ...environment.argv], {
     stdio: 'inherit',
     env: environment.variables,
   });
+  listen((signal) => child.kill(signal));
   return new Promise((resolve, reject) => {
     child.once('error', (cause) => reject(missing(environment.argv, cause)));
     child.once('close', (code, signal) => resolve(code ?? 128 + (signals[signal ?? ''] ?? 0)));

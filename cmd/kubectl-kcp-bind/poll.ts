@@ -40,7 +40,7 @@ export async function pollUntil<T>(options: {
 }
 
 /** The server was not reached, or says that it is too busy or not whole at the moment. */
-export function isPassing(error: unknown): boolean {
+function isPassing(error: unknown): boolean {
   if (error instanceof TransportError) return error.kind !== 'tls';
   return error instanceof ApiError && (error.status === 429 || error.status >= 500);
 }

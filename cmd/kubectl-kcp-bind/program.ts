@@ -5,7 +5,7 @@ import { readGlobalOptions } from './flag-values.js';
 import { OUTPUT_FORMATS, type FlagValues, type GlobalOptions } from './options.js';
 
 /** Runs one command with its flags; made by `run.ts`. */
-export type Invoke = (
+type Invoke = (
   globals: GlobalOptions,
   command: (context: CommandContext) => Promise<number>,
 ) => Promise<void>;

@@ -8,7 +8,7 @@ import type { TemplateWish } from './choose-templates.js';
 import { readAcceptance } from './consent.js';
 
 /** Where the client is installed unless `--client-path` says otherwise. */
-export const DEFAULT_CLIENT_PATH = 'root:kube-bind';
+const DEFAULT_CLIENT_PATH = 'root:kube-bind';
 
 /** The flags of `bind URL`, checked. */
 export interface BindOptions {

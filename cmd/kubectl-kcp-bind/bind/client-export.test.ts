@@ -21,7 +21,7 @@ describe('the APIBinding to the client export', () => {
   it.each([
     ['by its reference', [to('root:kube-bind', 'kcp.kube-bind.io')], 'found'],
     [
-      'by the logical cluster of its reference',
+      'by its reference, before one that only serves the kinds',
       [to('root:kube-bind', 'other', serving), to('root:kube-bind', 'kcp.kube-bind.io')],
       'found',
     ],
@@ -30,6 +30,11 @@ describe('the APIBinding to the client export', () => {
     ['not among others', [to('root', 'tenancy.kcp.io')], 'absent'],
   ])('is found %s', (_name, bindings, kind) => {
     expect(searchClientBinding(bindings, reference).kind).toBe(kind);
+  });
+
+  it('is found where the place is given as a logical cluster’s name', () => {
+    const bound = to('root:kube-bind', 'kcp.kube-bind.io', { status: { apiExportClusterName: 'abc' } });
+    expect(searchClientBinding([bound], { ...reference, path: 'abc' }).kind).toBe('found');
   });
 
   it('gets a name that is free', () => {

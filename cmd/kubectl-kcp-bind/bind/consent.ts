@@ -12,7 +12,7 @@ export type Acceptance =
   | { readonly kind: 'named'; readonly names: readonly string[] };
 
 /** The related resources that kube-bind backends can ask for: all of the core group. */
-export const KNOWN_CLAIMS = ['configmaps', 'secrets', 'serviceaccounts'] as const;
+const KNOWN_CLAIMS = ['configmaps', 'secrets', 'serviceaccounts'] as const;
 
 /**
  * Reads the values of `--accept-claims`: `all`, `none`, or names, repeated or separated by commas.

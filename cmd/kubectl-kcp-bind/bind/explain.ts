@@ -69,7 +69,7 @@ export const NEEDS_SOMEBODY: ReadonlySet<string> = new Set([
  * The condition that holds everything after it back: the first of the chain that is False; where none is, the
  * first that is Unknown for now; else a False `Ready`.
  */
-export function blockingCondition(
+function blockingCondition(
   conditions: readonly ApiCondition[] | undefined,
   chain: readonly string[],
 ): ApiCondition | undefined {
@@ -97,7 +97,7 @@ export function isStale(object: Binding | Connection): boolean {
 }
 
 /** `Reason: message`, safe to show. */
-export function conditionText(condition: Pick<ApiCondition, 'type' | 'reason' | 'message'>): string {
+function conditionText(condition: Pick<ApiCondition, 'type' | 'reason' | 'message'>): string {
   const message = condition.message === '' ? '' : `: ${condition.message}`;
   return printable(`${condition.type} ${condition.reason}${message}`, 500);
 }

@@ -1,7 +1,7 @@
 import type { Backend, Connection } from '../typed-objects.js';
 
 /** Two `spec.backend`s mean the same provider account. */
-export function sameBackend(a: Backend, b: Backend): boolean {
+function sameBackend(a: Backend, b: Backend): boolean {
   return (
     normalUrl(a.url) === normalUrl(b.url) &&
     (a.clusterID ?? '') === (b.clusterID ?? '') &&

@@ -74,7 +74,7 @@ export async function runExecPlugin(
 }
 
 /** Reads the plugin's answer; a missing expirationTimestamp is fine, the credential is used once. */
-export function readCredential(entry: ExecEntry, text: string): ExecCredential {
+function readCredential(entry: ExecEntry, text: string): ExecCredential {
   let answer: unknown;
   try {
     answer = JSON.parse(text);
