@@ -6,7 +6,7 @@ import type { SupervisedWorker } from './supervised-worker.js';
 export type AssignmentContent = Omit<BindingAssignment, 'revision'>;
 
 /** Where a binding's work goes on now. */
-export interface LiveBinding {
+interface LiveBinding {
   readonly worker: SupervisedWorker;
   /** Newest revision that was posted. */
   revision: number;

@@ -1,4 +1,4 @@
-import { EXIT_UNCAUGHT_ERROR, EXIT_UNHANDLED_REJECTION } from '../protocol/exit-codes.js';
+import { EXIT_UNHANDLED_REJECTION } from '../protocol/exit-codes.js';
 import type { WorkerExit, WorkerLimits } from './worker-handle.js';
 
 /** Why a worker's thread is gone although bindings need it. */
@@ -17,7 +17,7 @@ export type WorkerFailure =
 export function failureOfExit(exit: WorkerExit): WorkerFailure {
   if (exit.outOfMemory) return { cause: 'out-of-memory' };
   if (exit.code === EXIT_UNHANDLED_REJECTION) return { cause: 'unhandled-rejection' };
-  if (exit.code === EXIT_UNCAUGHT_ERROR || exit.error !== undefined) return { cause: 'uncaught-error' };
+  if (exit.error !== undefined) return { cause: 'uncaught-error' };
   return { cause: 'exit', code: exit.code };
 }
 

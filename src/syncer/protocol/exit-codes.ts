@@ -1,3 +1,2 @@
-/** Exit codes by which a worker's thread says why it ends. */
+/** Exit code by which a worker's thread says that it ends because of an unhandled rejection. */
 export const EXIT_UNHANDLED_REJECTION = 70;
-export const EXIT_UNCAUGHT_ERROR = 71;

@@ -43,7 +43,7 @@ export class ServedReport {
 }
 
 /** The names and versions of a schema that is served. Pure. */
-export function servedApi(schema: ConvertedSchema): ServedApi {
+function servedApi(schema: ConvertedSchema): ServedApi {
   const spec = parseJson(schema.specJson);
   const names = isJsonObject(spec) && isJsonObject(spec['names']) ? spec['names'] : {};
   const versions = isJsonObject(spec) ? objects(spec['versions']) : [];

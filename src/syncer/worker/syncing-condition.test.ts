@@ -38,7 +38,7 @@ describe('Syncing', () => {
 
   it('says what holds up the release', () => {
     const state = { stage: 'drain', paused: false, drained: false, stats: [{ ...stats, problem }] } as const;
-    expect(syncingCondition(state).message).toBe('2 objects are not let go yet. 403 for cowboys');
+    expect(syncingCondition(state).message).toBe('Not let go yet: 2 objects. 403 for cowboys');
   });
 });
 

@@ -19,11 +19,11 @@ export function syncingCondition(state: SyncState): ConditionState {
     return no('Released', 'All objects are let go; what is ours on the provider is removed next.');
   }
   if (stage === 'drain') {
-    const { objects } = syncFigures(stats);
+    const left = count(syncFigures(stats).objects);
     if (problem !== undefined) {
-      return no('WaitingForProvider', `${String(objects)} objects are not let go yet. ${problem.message}`);
+      return no('WaitingForProvider', `Not let go yet: ${left}. ${problem.message}`);
     }
-    return no('Draining', `${String(objects)} objects are not let go yet.`);
+    return no('Draining', `Not let go yet: ${left}.`);
   }
   if (stage === 'prepare' || stats.length === 0)
     return no('Pending', 'The API is not served in the workspace yet.');
@@ -35,7 +35,7 @@ export function syncingCondition(state: SyncState): ConditionState {
   if (failing > 0) {
     return no(
       'ObjectsFailing',
-      `${String(failing)} of ${String(objects)} objects could not be synced; their events say why.`,
+      `${String(failing)} of ${count(objects)} could not be synced; their events say why.`,
     );
   }
   return { status: 'True', reason: 'Syncing', message: 'Objects and their status are synced.' };
@@ -52,6 +52,10 @@ export function syncFigures(stats: readonly SyncStats[]): BindingReport['sync'] 
   }
   const lastSyncTime = last === 0 ? undefined : `${new Date(last).toISOString().slice(0, 19)}Z`;
   return { objects, pending, failing, ...(lastSyncTime !== undefined && { lastSyncTime }) };
+}
+
+function count(objects: number): string {
+  return objects === 1 ? '1 object' : `${String(objects)} objects`;
 }
 
 function no(reason: BindingReason<'Syncing'>, message: string): ConditionState {
