@@ -19,6 +19,10 @@ unit: node_modules
 e2e: tools build
 	@npx jest --config jest.e2e.config.mjs $(if $(SUITE),--selectProjects $(SUITE))
 
+## bench-up: keeps the servers of the suites running, for running suites again and again
+bench-up: tools build
+	@node --import tsx e2e/harness/run-bench.ts
+
 ## lint: eslint, prettier, unused code, generated files
 lint: node_modules
 	@npm run -s lint && node scripts/generate-types.mjs --check
@@ -56,4 +60,4 @@ node_modules: package.json package-lock.json
 	@npm ci --no-fund --no-audit
 	@touch node_modules
 
-.PHONY: demo test unit e2e lint types generate build tools install-plugin clean help
+.PHONY: demo test unit e2e bench-up lint types generate build tools install-plugin clean help

@@ -3,10 +3,10 @@ import { register } from 'tsx/esm/api';
 
 /**
  * Starts the real servers once, for all projects and suites. Jest loads this file natively, so the
- * TypeScript behind it goes through tsx.
+ * TypeScript behind it goes through tsx. E2E_BENCH names servers that run already (`make bench-up`).
  */
 export default async function globalSetup() {
-  if (globalThis.runningBench) return;
+  if (globalThis.runningBench || process.env.E2E_BENCH) return;
   const unregister = register();
   const { startBench } = await import('./start-bench.ts');
   const dir = `${process.cwd()}/.run/e2e`;
