@@ -3,7 +3,7 @@
  * `--plugin FILE` builds only the plugin, into that file.
  */
 import { build } from 'esbuild';
-import { chmod, readFile, rm } from 'node:fs/promises';
+import { chmod, readFile } from 'node:fs/promises';
 
 const { version } = JSON.parse(await readFile('package.json', 'utf8'));
 
@@ -25,11 +25,19 @@ const common = {
   },
 };
 
-/** One file, whatever is imported lazily included; it is not evaluated before it is needed. */
+/**
+ * One file, whatever is imported lazily included; nothing is evaluated before it is needed, node's own modules
+ * neither (as an ES module it would load all of them at every start). It has no extension, so that node takes it
+ * for CommonJS or for an ES module by the package.json of the folder where a user puts it: it has to be both.
+ */
 async function buildPlugin(outfile) {
   await build({
     ...common,
-    banner: { js: `#!/usr/bin/env node\n${banner}` },
+    format: 'cjs',
+    banner: {
+      js: "#!/usr/bin/env node\nvar require = process.getBuiltinModule('node:module').createRequire(process.argv[1]);",
+    },
+    define: { ...common.define, 'import.meta.url': 'undefined' },
     outfile,
     entryPoints: ['cmd/kubectl-kcp-bind/main.ts'],
     sourcemap: false,
@@ -43,7 +51,6 @@ async function buildPlugin(outfile) {
 const [mode, file] = process.argv.slice(2);
 if (mode === '--plugin' && file !== undefined) await buildPlugin(file);
 else {
-  await rm('dist', { recursive: true, force: true });
   await build({
     ...common,
     banner: { js: banner },

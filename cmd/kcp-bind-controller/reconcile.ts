@@ -96,8 +96,7 @@ export async function reconcile(
     else until.addEventListener('abort', () => resolve(), { once: true });
   });
   readiness.set('controllers', false, 'stopping');
-  await controllers.close();
-  await pool.close();
-  await workspaces.close();
+  // At the same time: after a lost Lease, workers must stop writing at once too.
+  await Promise.all([controllers.close(), pool.close(), workspaces.close()]);
   await Promise.all([generatedExports.stopped, endpointSlices.stopped, stateSecrets.stopped]);
 }
