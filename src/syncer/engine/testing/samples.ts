@@ -8,12 +8,12 @@ import {
 import type { JsonObject } from '../../../kube/json-value.js';
 import type { KubeObject, ObjectMeta } from '../../../kube/object.js';
 import { EMPTY_MEMORY } from '../object-memory.js';
-import { desiredCopy } from '../desired-copy.js';
+import { desiredCopy, payloadOf } from '../desired-copy.js';
 import type { CopyMarks } from '../desired-copy.js';
 import type { UpInput } from '../decide-up.js';
 import type { SyncContext, SyncPolicies } from '../sync-context.js';
-import { fieldSet, toFieldsV1 } from '../../worker/objects/testing/model-fields.js';
-import { METADATA, WIDGET } from '../../worker/objects/testing/model-schema.js';
+import { fieldSet, toFieldsV1 } from './model-fields.js';
+import { METADATA, WIDGET } from './model-schema.js';
 
 export const MARKS: CopyMarks = {
   cluster: '2xji7zd2596u6dvg',
@@ -64,8 +64,9 @@ export function copyOf(
 
 /** A managedFields entry for everything in the object. */
 export function entry(manager: string, operation: 'Apply' | 'Update', object: KubeObject): JsonObject {
-  const { apiVersion, kind: _kind, metadata, ...payload } = object;
-  const { labels = {}, annotations = {} } = metadata;
+  const { apiVersion } = object;
+  const { labels = {}, annotations = {} } = object.metadata;
+  const payload = payloadOf(object);
   const schema = {
     kind: 'struct' as const,
     fields: { metadata: METADATA, ...(WIDGET.kind === 'struct' ? WIDGET.fields : {}) },

@@ -3,13 +3,13 @@ import fc from 'fast-check';
 import type { JsonObject, JsonValue } from '../../../kube/json-value.js';
 import { jsonEqual } from '../../../kube/json.js';
 import type { KubeObject } from '../../../kube/object.js';
-import { apiError, nameOf } from './testing/model-server.js';
-import type { ModelRequest, ModelServer } from './testing/model-server.js';
-import { fieldSet, stepsOf, valueAtSteps } from './testing/model-fields.js';
-import { WIDGET } from './testing/model-schema.js';
-import { CONTRACT, SyncBench } from './testing/sync-bench.js';
+import { fieldSet, stepsOf, valueAtSteps } from '../../engine/testing/model-fields.js';
+import { WIDGET } from '../../engine/testing/model-schema.js';
+import { CONTRACT } from './testing/sync-bench.js';
+import { World } from './testing/world.js';
+import type { Step } from './testing/world.js';
 
-const RUNS = 40;
+const RUNS = 15;
 const HOUR = 3_600_000;
 
 const word = fc.constantFrom('a', 'b', 'c');
@@ -46,24 +46,6 @@ const status = fc.option(fc.dictionary(word, free, { maxKeys: 2, noNullPrototype
 });
 const name = fc.constantFrom('one', 'two');
 const place = fc.constantFrom<'consumer' | 'provider'>('consumer', 'provider');
-
-type Step =
-  | { readonly do: 'put'; readonly name: string; readonly spec: JsonObject; readonly label: string }
-  | { readonly do: 'delete' | 'deleteCopy' | 'hold' | 'unhold' | 'strip'; readonly name: string }
-  | { readonly do: 'status'; readonly name: string; readonly status: JsonObject | undefined }
-  | { readonly do: 'userStatus'; readonly name: string; readonly status: JsonObject | undefined }
-  | { readonly do: 'drift'; readonly name: string; readonly spec: JsonObject }
-  | { readonly do: 'foreign'; readonly spec: JsonObject }
-  | { readonly do: 'mute' | 'unmute'; readonly side: 'consumer' | 'provider' }
-  | {
-      readonly do: 'fail';
-      readonly side: 'consumer' | 'provider';
-      readonly nth: number;
-      readonly code: number;
-    }
-  | { readonly do: 'crash'; readonly nth: number; readonly when: 'before' | 'after' }
-  | { readonly do: 'idle' | 'restart' }
-  | { readonly do: 'wait'; readonly ms: number };
 
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 6, arbitrary: fc.record({ do: fc.constant('put' as const), name, spec, label: word }) },
@@ -113,153 +95,6 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({ do: fc.constant('wait' as const), ms: fc.integer({ min: 1, max: 20_000 }) }),
   },
 );
-
-class World {
-  readonly bench = new SyncBench();
-  readonly wanted = new Map<string, JsonObject>();
-  foreign: KubeObject | undefined;
-  /** Deletions that nobody asked for. */
-  readonly wrongDeletes: string[] = [];
-  #crashed = false;
-  #crashIn: { nth: number; when: 'before' | 'after' } | undefined;
-  readonly #failures: Record<'consumer' | 'provider', Map<number, number>> = {
-    consumer: new Map(),
-    provider: new Map(),
-  };
-
-  constructor() {
-    this.bench.namespaces.give('ns');
-    this.bench.consumer.intercept = (request, when) => this.#intercept('consumer', request, when);
-    this.bench.provider.intercept = (request, when) => this.#intercept('provider', request, when);
-  }
-
-  #intercept(side: 'consumer' | 'provider', request: ModelRequest, when: 'before' | 'after'): void {
-    if (this.#crashed) throw new Error('the process is dead');
-    if (this.#crashIn?.when === when && this.#crashIn.nth-- === 0) {
-      this.#crashed = true;
-      throw new Error('the process dies');
-    }
-    if (when === 'after') return;
-    for (const [left, code] of [...this.#failures[side]]) {
-      this.#failures[side].delete(left);
-      if (left === 0) throw apiError(code, code === 500 ? 'InternalError' : '', 'injected');
-      this.#failures[side].set(left - 1, code);
-    }
-    if (side === 'provider' && request.verb === 'delete') {
-      const original = this.bench.consumer.object(`ns/${request.target.split('/')[1] ?? ''}`);
-      if (original !== undefined && original.metadata.deletionTimestamp === undefined)
-        this.wrongDeletes.push(request.target);
-    }
-  }
-
-  async take(next: Step): Promise<void> {
-    const { bench } = this;
-    const target = 'name' in next ? { namespace: 'ns', name: next.name } : { namespace: 'ns', name: '' };
-    const copy = { namespace: `${CONTRACT}-ns`, name: target.name };
-    switch (next.do) {
-      case 'put':
-        if (bench.consumer.object(nameOf(target))?.metadata.deletionTimestamp !== undefined) return;
-        bench.put(target, { spec: next.spec }, { labels: { l: next.label } });
-        this.wanted.set(next.name, next.spec);
-        return;
-      case 'delete':
-        bench.consumer.remove(target);
-        this.wanted.delete(next.name);
-        return;
-      case 'deleteCopy':
-        bench.provider.remove(copy);
-        return;
-      case 'hold':
-      case 'unhold':
-        if (bench.provider.object(nameOf(copy)) === undefined) return;
-        this.#edit(bench.provider, copy, (object) => ({
-          ...object,
-          metadata: { ...object.metadata, finalizers: next.do === 'hold' ? ['ex/hold'] : [] },
-        }));
-        return;
-      case 'strip':
-        if (bench.provider.object(nameOf(copy)) === undefined) return;
-        // Somebody takes a field of ours away.
-        this.#edit(bench.provider, copy, (object) => ({ ...object, spec: {} }));
-        return;
-      case 'status':
-        bench.provider.editStatus(copy, next.status);
-        return;
-      case 'userStatus':
-        bench.consumer.editStatus(target, next.status);
-        return;
-      case 'drift':
-        if (bench.provider.object(nameOf(copy)) === undefined) return;
-        this.#edit(bench.provider, copy, (object) => ({
-          ...object,
-          spec: { ...(object['spec'] as JsonObject | undefined), ...next.spec },
-        }));
-        return;
-      case 'foreign': {
-        const foreign = { namespace: `${CONTRACT}-ns`, name: 'foreign' };
-        if (this.foreign !== undefined || bench.provider.object(nameOf(foreign)) !== undefined) return;
-        if (this.wanted.has('foreign')) return;
-        this.foreign = bench.provider.edit(foreign, (object) => ({ ...object, spec: next.spec }));
-        bench.put({ namespace: 'ns', name: 'foreign' }, { spec: { size: 1 } });
-        // A crash between a join and its withdrawal is the one thing that no later look can tell.
-        await bench.idle();
-        return;
-      }
-      case 'mute':
-        bench[next.side].muted = true;
-        return;
-      case 'unmute':
-        bench[next.side].unmute();
-        return;
-      case 'fail':
-        this.#failures[next.side].set(next.nth, next.code);
-        return;
-      case 'crash':
-        this.#crashIn = { nth: next.nth, when: next.when };
-        await bench.idle();
-        this.#crashIn = undefined;
-        if (this.#crashed) await this.#revive();
-        return;
-      case 'restart':
-        await this.#revive();
-        return;
-      case 'idle':
-        await bench.idle();
-        return;
-      case 'wait':
-        await bench.advance(next.ms);
-    }
-  }
-
-  #edit(
-    server: ModelServer,
-    target: { namespace: string; name: string },
-    change: (o: KubeObject) => KubeObject,
-  ): void {
-    server.edit(target, change, 'provider-controller');
-  }
-
-  async #revive(): Promise<void> {
-    await this.bench.sync.close();
-    this.#crashed = false;
-    await this.bench.restart();
-  }
-
-  async settle(): Promise<void> {
-    const { bench } = this;
-    this.#failures.consumer.clear();
-    this.#failures.provider.clear();
-    bench.consumer.unmute();
-    bench.provider.unmute();
-    for (const object of bench.provider.all())
-      if (object.metadata.finalizers !== undefined)
-        bench.provider.edit(
-          { namespace: object.metadata.namespace ?? '', name: object.metadata.name },
-          (held) => ({ ...held, metadata: { ...held.metadata, finalizers: [] } }),
-        );
-    for (let hour = 0; hour < 4; hour++) await bench.advance(HOUR);
-  }
-}
 
 /** Fields of a copy that the consumer's object does not say and nobody else is entered for. */
 function leftovers(copy: KubeObject, wanted: JsonObject, emptiedByOthers: boolean): string[] {

@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../../../kube/json-value.js';
 import type { JsonObject, JsonValue } from '../../../../kube/json-value.js';
-import { apiError } from './model-server.js';
+import { apiError } from './model-status.js';
 
 /** RFC 6902 as far as this program uses it: add, remove, replace. Refuses with 422 as a server does. */
 export function applyJsonPatch(value: JsonValue, operations: readonly JsonObject[]): JsonValue {
@@ -11,7 +11,7 @@ export function applyJsonPatch(value: JsonValue, operations: readonly JsonObject
       .slice(1)
       .split('/')
       .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
-    return change(current, steps, String(op), operand);
+    return change(current, steps, typeof op === 'string' ? op : '', operand);
   }, value);
 }
 
@@ -30,7 +30,8 @@ function change(
     if (child === undefined) throw refused();
     next[step] = change(child, rest, op, operand);
   } else if (op === 'add' || (op === 'replace' && child !== undefined)) next[step] = operand ?? null;
-  else if (op === 'remove' && child !== undefined) delete next[step];
+  else if (op === 'remove' && child !== undefined)
+    return Object.fromEntries(Object.entries(value).filter(([key]) => key !== step));
   else throw refused();
   return next;
 }

@@ -1,30 +1,27 @@
-import { KCP_CLUSTER_ANNOTATION } from '../../../../api/markers.js';
-import type {
-  DeleteOptions,
-  KubeClient,
-  ListOptions,
-  PatchOptions,
-  PatchType,
-  WatchOptions,
-} from '../../../../kube/client.js';
+import type { DeleteOptions, KubeClient, PatchOptions, PatchType } from '../../../../kube/client.js';
 import { ApiError } from '../../../../kube/errors.js';
 import { isJsonObject } from '../../../../kube/json-value.js';
 import type { JsonObject, JsonValue } from '../../../../kube/json-value.js';
 import { jsonEqual } from '../../../../kube/json.js';
-import type {
-  Gvr,
-  KubeObject,
-  ObjectList,
-  ObjectMeta,
-  ObjectName,
-  WatchEvent,
-} from '../../../../kube/object.js';
-import { modelApply, modelUpdate, unknownFields } from './model-apply.js';
-import type { Managers } from './model-apply.js';
-import { stepsOf, toFieldsV1 } from './model-fields.js';
+import type { Gvr, KubeObject, ObjectName } from '../../../../kube/object.js';
+import { modelApply, modelUpdate } from '../../../engine/testing/model-apply.js';
+import type { Managers } from '../../../engine/testing/model-apply.js';
+import { toFieldsV1 } from '../../../engine/testing/model-fields.js';
 import { applyJsonPatch } from './model-json-patch.js';
-import { METADATA, schemaOf } from './model-schema.js';
-import type { ModelSchema } from './model-schema.js';
+import {
+  nameMetadata,
+  nameOf,
+  ownable,
+  ownableSchema,
+  storedMetadata,
+  pruned,
+  selected,
+  withDefaults,
+  withOwnable,
+} from './model-object.js';
+import type { ModelSchema } from '../../../engine/testing/model-schema.js';
+import { apiError, checkApplied, otherUid, refusedApply, staleVersion } from './model-status.js';
+import { ModelWatch } from './model-watch.js';
 
 interface Stored {
   object: KubeObject;
@@ -47,16 +44,13 @@ export class ModelServer {
   readonly #cluster: string | undefined;
   schema: ModelSchema;
   readonly #objects = new Map<string, Stored>();
-  readonly #history: WatchEvent[] = [];
-  readonly #watchers = new Set<() => void>();
+  readonly #watch = new ModelWatch();
   #version = 100;
   #uids = 0;
   /** Requests that came in, watches and lists included. */
   readonly requests: ModelRequest[] = [];
   /** Called for each request before it has an effect, and after; what it throws goes to the client. */
   intercept: (request: ModelRequest, when: 'before' | 'after') => void = () => undefined;
-  /** Watches show nothing while true. */
-  muted = false;
   /** Changes what is stored, as a mutating webhook would. */
   mutate: (object: KubeObject) => KubeObject = (object) => object;
   /** Refuses what is to be stored, with 422. */
@@ -88,10 +82,14 @@ export class ModelServer {
     return [...this.#objects.values()].map((stored) => this.#present(stored));
   }
 
-  /** Shows what was held back. */
+  /** Watches show nothing from now on. */
+  mute(): void {
+    this.#watch.mute();
+  }
+
+  /** Watches show what was held back. */
   unmute(): void {
-    this.muted = false;
-    for (const wake of this.#watchers) wake();
+    this.#watch.unmute();
   }
 
   /** Somebody creates or changes an object, in another way than through the client under test. */
@@ -105,7 +103,7 @@ export class ModelServer {
     const base: KubeObject = old?.object ?? {
       apiVersion: `${this.#gvr.group}/${this.#gvr.version}`,
       kind: this.#kind,
-      metadata: { ...target } as ObjectMeta,
+      metadata: { ...nameMetadata(target) },
     };
     try {
       return this.#store(key, old, change(structuredClone(base)), (next) =>
@@ -148,26 +146,27 @@ export class ModelServer {
       await Promise.resolve();
       return answer;
     };
+    const patch = (target: ObjectName, type: PatchType, body: JsonValue, options: PatchOptions = {}) => {
+      const verb = options.dryRun === true ? 'dryRun' : type === 'apply' ? 'apply' : 'patch';
+      return guarded({ verb, target: nameOf(target) }, () => this.#patch(target, type, body, options));
+    };
     return {
       baseUrl: 'https://model.test',
       get: (_gvr, target) =>
         guarded({ verb: 'get', target: nameOf(target) }, () => this.#present(this.#find(nameOf(target)))),
-      list: (_gvr, options) => guarded({ verb: 'list', target: '' }, () => this.#list(options)),
-      watch: (_gvr, options) => this.#watch(options),
+      list: (_gvr, { namespace, labelSelector } = {}) =>
+        guarded({ verb: 'list', target: '' }, () => ({
+          items: this.all().filter((object) => selected(object, namespace, labelSelector)),
+          resourceVersion: String(this.#version),
+        })),
+      watch: (_gvr, options) => this.#watch.follow(options, this.all()),
       create: (_gvr, object) =>
         guarded({ verb: 'create', target: nameOf(object.metadata) }, () => this.#create(object, false)),
       replace: (_gvr, object, options) =>
         guarded({ verb: 'replace', target: nameOf(object.metadata), subresource: options?.subresource }, () =>
           this.#replaceStatus(object),
         ),
-      patch: (_gvr, target, type, body, options) =>
-        guarded(
-          {
-            verb: options?.dryRun === true ? 'dryRun' : type === 'apply' ? 'apply' : 'patch',
-            target: nameOf(target),
-          },
-          () => this.#patch(target, type, body, options ?? {}),
-        ),
+      patch: (_gvr, ...rest) => patch(...rest),
       delete: (_gvr, target, options) =>
         guarded({ verb: 'delete', target: nameOf(target) }, () =>
           this.#checkedDelete(nameOf(target), options),
@@ -179,49 +178,6 @@ export class ModelServer {
     };
   }
 
-  #list({ namespace, labelSelector }: ListOptions = {}): ObjectList {
-    const items = this.all().filter((object) => selected(object, namespace, labelSelector));
-    return { items, resourceVersion: String(this.#version) };
-  }
-
-  async *#watch({
-    namespace,
-    labelSelector,
-    resourceVersion,
-    signal,
-  }: WatchOptions): AsyncGenerator<WatchEvent> {
-    let next = this.#history.findIndex((event) => versionOf(event) > Number(resourceVersion));
-    if (next < 0) next = this.#history.length;
-    const shown = new Set<string>();
-    for (const object of this.all())
-      if (Number(object.metadata.resourceVersion) <= Number(resourceVersion))
-        shown.add(object.metadata.uid ?? '');
-    while (!signal.aborted) {
-      while (!this.muted && next < this.#history.length) {
-        const event = this.#history[next++];
-        if (event === undefined || event.type === 'BOOKMARK') continue;
-        const uid = event.object.metadata.uid ?? '';
-        const fits = selected(event.object, namespace, labelSelector) && event.type !== 'DELETED';
-        if (fits) {
-          shown.add(uid);
-          yield structuredClone(event);
-        } else if (event.type === 'DELETED' || shown.has(uid)) {
-          shown.delete(uid);
-          yield structuredClone({ type: 'DELETED', object: event.object });
-        }
-      }
-      await new Promise<void>((resolve) => {
-        const wake = (): void => {
-          this.#watchers.delete(wake);
-          signal.removeEventListener('abort', wake);
-          resolve();
-        };
-        this.#watchers.add(wake);
-        signal.addEventListener('abort', wake, { once: true });
-      });
-    }
-  }
-
   #find(key: string): Stored {
     const stored = this.#objects.get(key);
     if (stored !== undefined) return stored;
@@ -231,11 +187,10 @@ export class ModelServer {
 
   #create(object: KubeObject, dryRun: boolean): KubeObject {
     const key = nameOf(object.metadata);
-    const old = this.#objects.get(key);
-    if (old !== undefined) throw apiError(409, 'AlreadyExists', `${key} exists`);
-    const pruned = prune(object, this.schema);
-    if (dryRun) return pruned;
-    return this.#store(key, undefined, pruned, (next) => this.#updated(undefined, next, 'client'));
+    if (this.#objects.has(key)) throw apiError(409, 'AlreadyExists', `${key} exists`);
+    const next = pruned(object, this.schema);
+    if (dryRun) return next;
+    return this.#store(key, undefined, next, (stored) => this.#updated(undefined, stored, 'client'));
   }
 
   #patch(target: ObjectName, type: PatchType, body: JsonValue, options: PatchOptions): KubeObject {
@@ -243,73 +198,41 @@ export class ModelServer {
     if (type === 'apply') return this.#apply(key, body as KubeObject, options);
     const stored = this.#find(key);
     const shown = this.#present(stored);
-    const next = applyJsonPatch(shown, body as JsonObject[]) as KubeObject;
-    if (next.metadata.resourceVersion !== shown.metadata.resourceVersion)
-      throw apiError(409, 'Conflict', 'stale resourceVersion');
-    if (next.metadata.uid !== shown.metadata.uid) throw uidRefused();
-    const pruned = prune(next, this.schema);
-    if (options.dryRun === true) return pruned;
-    const dropped = new Set(
-      (shown.metadata.managedFields ?? [])
-        .filter((entry) => !(next.metadata.managedFields ?? []).some((left) => jsonEqual(entry, left)))
-        .map(
-          (entry) =>
-            `${String((entry as JsonObject)['manager'])}:${String((entry as JsonObject)['operation'])}`,
-        ),
-    );
-    return this.#store(key, stored, pruned, (object) => {
+    const patched = applyJsonPatch(shown, body as JsonObject[]) as KubeObject;
+    if (patched.metadata.resourceVersion !== shown.metadata.resourceVersion) throw staleVersion();
+    if (patched.metadata.uid !== shown.metadata.uid) throw otherUid();
+    const next = pruned(patched, this.schema);
+    if (options.dryRun === true) return next;
+    const left = (patched.metadata.managedFields ?? []).map(managerOf);
+    const dropped = [...stored.managers.keys()].filter((name) => !left.includes(name));
+    return this.#store(key, stored, next, (object) => {
       const managers = this.#updated(stored, object, options.fieldManager ?? 'client');
-      return new Map([...managers].filter(([name]) => !dropped.has(name)));
+      return new Map([...managers].filter(([name]) => !dropped.includes(name)));
     });
   }
 
   #apply(key: string, body: KubeObject, options: PatchOptions): KubeObject {
     const stored = this.#objects.get(key);
-    const { uid, resourceVersion } = body.metadata;
-    if (stored === undefined && (uid !== undefined || resourceVersion !== undefined))
-      throw apiError(409, 'Conflict', 'uid mismatch: no existing object was found');
-    if (
-      stored !== undefined &&
-      resourceVersion !== undefined &&
-      resourceVersion !== stored.object.metadata.resourceVersion
-    )
-      throw apiError(409, 'Conflict', 'stale resourceVersion');
-    if (stored !== undefined && uid !== undefined && uid !== stored.object.metadata.uid) throw uidRefused();
-    const base = stored?.object ?? {
+    checkApplied(stored?.object, body.metadata);
+    const base: KubeObject = stored?.object ?? {
       apiVersion: body.apiVersion,
       kind: body.kind,
-      metadata: {
-        name: body.metadata.name,
-        ...(body.metadata.namespace !== undefined && { namespace: body.metadata.namespace }),
-      },
+      metadata: nameMetadata(body.metadata),
     };
     const result = modelApply(
-      { value: ownable(base), managers: stored?.managers ?? new Map() },
+      { value: ownable(base), managers: stored?.managers ?? new Map<string, Set<string>>() },
       ownable(body),
-      this.#ownableSchema(),
+      ownableSchema(this.schema),
       { manager: options.fieldManager ?? 'client', force: options.force === true },
     );
-    switch (result.kind) {
-      case 'unknown':
-        throw apiError(500, '', `failed to create typed patch object: ${result.fields.join(', ')}`);
-      case 'conflict':
-        throw apiError(409, 'Conflict', result.fields.join(', '), {
-          causes: [{ reason: 'FieldManagerConflict', field: result.fields.join() }],
-        });
-      case 'null':
-        throw apiError(422, 'Invalid', `${result.field}: Invalid value: "null"`, {
-          causes: [{ reason: 'FieldValueTypeInvalid', field: result.field }],
-        });
-      case 'merged':
-        return this.#store(key, stored, reassemble(base, result.value), () => result.managers);
-    }
+    if (result.kind !== 'merged') throw refusedApply(result);
+    return this.#store(key, stored, withOwnable(base, result.value), () => result.managers);
   }
 
   #replaceStatus(object: KubeObject): KubeObject {
     const key = nameOf(object.metadata);
     const stored = this.#find(key);
-    if (object.metadata.resourceVersion !== stored.object.metadata.resourceVersion)
-      throw apiError(409, 'Conflict', 'stale resourceVersion');
+    if (object.metadata.resourceVersion !== stored.object.metadata.resourceVersion) throw staleVersion();
     const next = { ...stored.object };
     delete next['status'];
     if (object['status'] !== undefined) next['status'] = object['status'];
@@ -341,7 +264,7 @@ export class ModelServer {
     this.#version += 1;
     const object = this.#present(stored);
     object.metadata.resourceVersion = String(this.#version);
-    this.#record({ type: 'DELETED', object });
+    this.#watch.record({ type: 'DELETED', object });
   }
 
   /** Defaults, validates, counts the generation, stores and tells; or does nothing where nothing changes. */
@@ -355,53 +278,35 @@ export class ModelServer {
     const refusal = this.validate(defaulted, old?.object);
     if (refusal !== undefined)
       throw apiError(422, 'Invalid', refusal, { causes: [{ field: 'spec', message: refusal }] });
-    const managers = managersOf(defaulted);
-    const { managedFields: _shown, ...metadata } = defaulted.metadata;
-    const next: KubeObject = {
-      ...defaulted,
-      metadata: {
-        ...metadata,
-        uid: old?.object.metadata.uid ?? `uid-${String(this.#cluster ?? 'p')}-${String(++this.#uids)}`,
-        generation: old?.object.metadata.generation ?? 1,
-        resourceVersion: old?.object.metadata.resourceVersion ?? '',
-        ...(this.#cluster !== undefined && {
-          annotations: { ...metadata.annotations, [KCP_CLUSTER_ANNOTATION]: this.#cluster },
-        }),
-      },
+    const stored: Stored = {
+      object: { ...defaulted, metadata: storedMetadata(defaulted, old?.object, () => this.#identity()) },
+      managers: managersOf(defaulted),
     };
-    for (const map of ['labels', 'annotations'] as const)
-      if (Object.keys(next.metadata[map] ?? {}).length === 0) delete next.metadata[map];
-    if (next.metadata.finalizers?.length === 0) delete next.metadata.finalizers;
-    const changed = { ...next.metadata } as ObjectMeta;
-    if (old !== undefined && !jsonEqual(payload(old.object), payload(next)))
-      changed.generation = (changed.generation ?? 1) + 1;
-    const stored: Stored = { object: { ...next, metadata: changed }, managers };
-    if (old !== undefined && jsonEqual(old.object, stored.object) && sameManagers(old.managers, managers))
+    if (
+      old !== undefined &&
+      jsonEqual(old.object, stored.object) &&
+      sameManagers(old.managers, stored.managers)
+    )
       return this.#present(old);
     stored.object.metadata.resourceVersion = String(++this.#version);
-    if (
-      stored.object.metadata.deletionTimestamp !== undefined &&
-      stored.object.metadata.finalizers === undefined
-    ) {
+    const { deletionTimestamp, finalizers } = stored.object.metadata;
+    if (deletionTimestamp !== undefined && finalizers === undefined) {
       this.#drop(key, stored);
       return this.#present(stored);
     }
     this.#objects.set(key, stored);
-    this.#record({ type: old === undefined ? 'ADDED' : 'MODIFIED', object: this.#present(stored) });
+    this.#watch.record({ type: old === undefined ? 'ADDED' : 'MODIFIED', object: this.#present(stored) });
     return this.#present(stored);
   }
 
-  #updated(old: Stored | undefined, next: KubeObject, manager: string): Managers {
-    const live = {
-      value: old === undefined ? {} : ownable(old.object),
-      managers: old?.managers ?? new Map(),
-    };
-    return modelUpdate(live, ownable(next), this.#ownableSchema(), manager);
+  #identity(): { readonly uid: string; readonly cluster: string | undefined } {
+    return { uid: `uid-${this.#cluster ?? 'p'}-${String(++this.#uids)}`, cluster: this.#cluster };
   }
 
-  #record(event: WatchEvent): void {
-    this.#history.push(event);
-    if (!this.muted) for (const wake of [...this.#watchers]) wake();
+  #updated(old: Stored | undefined, next: KubeObject, manager: string): Managers {
+    const value = old === undefined ? {} : ownable(old.object);
+    const managers: Managers = old?.managers ?? new Map<string, Set<string>>();
+    return modelUpdate({ value, managers }, ownable(next), ownableSchema(this.schema), manager);
   }
 
   #present({ object, managers }: Stored): KubeObject {
@@ -418,109 +323,16 @@ export class ModelServer {
     const metadata = { ...object.metadata, ...(managedFields.length > 0 && { managedFields }) };
     return structuredClone({ ...object, metadata });
   }
-
-  #ownableSchema(): ModelSchema {
-    const fields: Record<string, ModelSchema> = { metadata: METADATA };
-    if (this.schema.kind === 'struct')
-      for (const [key, value] of Object.entries(this.schema.fields))
-        if (key !== 'status') fields[key] = value;
-    return { kind: 'struct', fields };
-  }
 }
 
-export function nameOf({ namespace, name }: ObjectName): string {
-  return namespace === undefined ? name : `${namespace}/${name}`;
-}
-
-function versionOf(event: WatchEvent): number {
-  return event.type === 'BOOKMARK' ? 0 : Number(event.object.metadata.resourceVersion);
-}
-
-function selected(
-  object: KubeObject,
-  namespace: string | undefined,
-  labelSelector: string | undefined,
-): boolean {
-  if (namespace !== undefined && object.metadata.namespace !== namespace) return false;
-  if (labelSelector === undefined) return true;
-  const [key = '', value] = labelSelector.split('=');
-  return object.metadata.labels?.[key] === value;
-}
-
-function payload(object: KubeObject): JsonObject {
-  const { metadata: _metadata, status: _status, ...rest } = object;
-  return rest;
-}
-
-/** The part that managers can own. */
-function ownable(object: KubeObject): JsonObject {
-  const { apiVersion: _version, kind: _kind, status: _status, metadata, ...rest } = object;
-  const { labels, annotations } = metadata;
-  const owned: JsonObject = {};
-  if (labels !== undefined && Object.keys(labels).length > 0) owned['labels'] = labels;
-  if (annotations !== undefined) {
-    const own = Object.entries(annotations).filter(([key]) => key !== KCP_CLUSTER_ANNOTATION);
-    if (own.length > 0) owned['annotations'] = Object.fromEntries(own);
-  }
-  return { ...rest, ...(Object.keys(owned).length > 0 && { metadata: owned }) };
-}
-
-function reassemble(base: KubeObject, owned: JsonObject): KubeObject {
-  const { metadata: ownedMeta, ...rest } = owned;
-  const { labels: _labels, annotations: _annotations, ...metadata } = base.metadata;
-  return {
-    ...rest,
-    apiVersion: base.apiVersion,
-    kind: base.kind,
-    metadata: { ...metadata, ...(isJsonObject(ownedMeta) ? ownedMeta : {}) } as ObjectMeta,
-    ...(base['status'] !== undefined && { status: base['status'] }),
-  };
-}
-
-function prune(object: KubeObject, schema: ModelSchema): KubeObject {
-  let pruned: JsonValue = object;
-  for (const path of unknownFields(payload(object), schema)) {
-    const steps = path
-      .replaceAll(/\[(\d+)\]/g, '.$1')
-      .split('.')
-      .slice(1);
-    if (steps[0] !== 'apiVersion' && steps[0] !== 'kind')
-      pruned = applyJsonPatch(pruned, [{ op: 'remove', path: `/${steps.join('/')}` }]);
-  }
-  return pruned as KubeObject;
-}
-
-function withDefaults(object: KubeObject, schema: ModelSchema): KubeObject {
-  const walk = (value: JsonValue, at: ModelSchema): JsonValue => {
-    if (!isJsonObject(value) || at.kind !== 'struct') return value;
-    const next: JsonObject = { ...value };
-    for (const [key, below] of Object.entries(at.fields)) {
-      const child = next[key];
-      if (child === undefined && below.kind === 'scalar' && below.default !== undefined)
-        next[key] = below.default;
-      else if (child !== undefined && schemaOf(at, key) !== undefined) next[key] = walk(child, below);
-    }
-    return next;
-  };
-  return walk(object, schema) as KubeObject;
+function managerOf(entry: JsonValue): string {
+  if (!isJsonObject(entry)) return '';
+  const { manager, operation } = entry;
+  return typeof manager === 'string' && typeof operation === 'string' ? `${manager}:${operation}` : '';
 }
 
 function sameManagers(a: Managers, b: Managers): boolean {
-  const list = (managers: Managers): string =>
-    JSON.stringify(
-      [...managers].map(([name, set]) => [name, [...set].map((path) => stepsOf(path)).sort()]).sort(),
-    );
-  return list(a) === list(b);
-}
-
-export function apiError(status: number, reason: string, message: string, details?: JsonObject): ApiError {
-  const body: JsonObject = { kind: 'Status', status: 'Failure', reason, message, code: status };
-  if (details !== undefined) body['details'] = details;
-  return new ApiError({ status, reason, message, body });
-}
-
-function uidRefused(): ApiError {
-  return apiError(422, 'Invalid', 'metadata.uid: field is immutable', {
-    causes: [{ reason: 'FieldValueInvalid', field: 'metadata.uid' }],
-  });
+  const text = (managers: Managers): string =>
+    JSON.stringify([...managers].map(([name, set]) => [name, [...set].sort()]).sort());
+  return text(a) === text(b);
 }

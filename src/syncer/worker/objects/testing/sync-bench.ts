@@ -6,8 +6,8 @@ import { createResourceSync } from '../objects-sync.js';
 import type { ResourceSyncOptions } from '../objects-sync.js';
 import type { SyncEvent } from '../object-teller.js';
 import { ModelServer } from './model-server.js';
-import { WIDGET } from './model-schema.js';
-import type { ModelSchema } from './model-schema.js';
+import { WIDGET } from '../../../engine/testing/model-schema.js';
+import type { ModelSchema } from '../../../engine/testing/model-schema.js';
 
 export const GVR = { group: 'example.org', version: 'v1', resource: 'widgets' };
 export const CLUSTER = '2xji7zd2596u6dvg' as LogicalCluster;

@@ -1,6 +1,6 @@
-import { isJsonObject } from '../../../../kube/json-value.js';
-import type { JsonObject, JsonValue } from '../../../../kube/json-value.js';
-import { jsonEqual } from '../../../../kube/json.js';
+import { isJsonObject } from '../../../kube/json-value.js';
+import type { JsonObject, JsonValue } from '../../../kube/json-value.js';
+import { jsonEqual } from '../../../kube/json.js';
 import { fieldSet, itemsOf, matches, removeAtSteps, stepsOf, valueAtSteps } from './model-fields.js';
 import type { FieldSet } from './model-fields.js';
 import { schemaOf } from './model-schema.js';

@@ -1,6 +1,6 @@
-import { isJsonObject } from '../../../../kube/json-value.js';
-import type { JsonObject, JsonValue } from '../../../../kube/json-value.js';
-import { canonicalJson } from '../../../engine/canonical-json.js';
+import { isJsonObject } from '../../../kube/json-value.js';
+import type { JsonObject, JsonValue } from '../../../kube/json-value.js';
+import { canonicalJson } from '../canonical-json.js';
 import { schemaOf } from './model-schema.js';
 import type { ModelSchema } from './model-schema.js';
 
@@ -108,10 +108,8 @@ export function removeAtSteps(value: JsonValue, path: string): JsonValue {
     if (step.startsWith('f:')) {
       const key = step.slice(2);
       if (!isJsonObject(current) || current[key] === undefined) return current;
-      const changed = { ...current };
-      if (rest.length === 0) delete changed[key];
-      else changed[key] = walk(current[key], rest);
-      return changed;
+      if (rest.length > 0) return { ...current, [key]: walk(current[key], rest) };
+      return Object.fromEntries(Object.entries(current).filter(([name]) => name !== key));
     }
     if (!Array.isArray(current)) return current;
     if (rest.length === 0) return current.filter((item) => !matches(step, item));
