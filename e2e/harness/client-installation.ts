@@ -59,6 +59,8 @@ export interface ControllerOptions {
   readonly dir: string;
   /** Further flags; they stand behind, and so replace, those of the bench. */
   readonly args?: readonly string[];
+  /** Guarded address ranges that tenants' URLs may lead to. Default: loopback, where the bench lives. */
+  readonly allowAddresses?: readonly string[];
   /** Keep a port over restarts, so that a published login URL stays good. */
   readonly port?: number;
   /** Resolve without waiting for /readyz. */
@@ -96,7 +98,7 @@ export async function startController(options: ControllerOptions): Promise<Contr
       `--kubeconfig=${options.kubeconfig ?? options.installation.controllerKubeconfig}`,
       `--listen=127.0.0.1:${port}`,
       `--external-url=${url}`,
-      '--allow-address=127.0.0.0/8',
+      ...(options.allowAddresses ?? ['127.0.0.0/8']).map((cidr) => `--allow-address=${cidr}`),
       '--log-level=debug',
       ...QUICK,
       ...(options.args ?? []),

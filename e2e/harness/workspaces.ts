@@ -43,7 +43,7 @@ export async function createWorkspace(
       const workspace = JSON.parse(text) as { spec: { cluster?: string }; status?: { phase?: string } };
       return workspace.status?.phase === 'Ready' && workspace.spec.cluster;
     },
-    { what: `workspace ${parent}:${name} to be ready`, interval: 200 },
+    { what: `workspace ${parent}:${name} to be ready`, timeout: 150_000, interval: 300 },
   );
   const path = `${parent}:${name}`;
   const kubeconfig = await workspaceKubeconfig(kcp, path, `${kcp.dir}/kubeconfigs/${name}.yaml`);
