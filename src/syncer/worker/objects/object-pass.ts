@@ -92,22 +92,25 @@ export class ObjectPass {
   async run(key: ObjectKeyText, record: ObjectRecord, held: boolean): Promise<PassOutcome> {
     const { servers, context, hasStatus } = this.#options;
     const subject: Subject = { view: new ObjectView(servers, key), record };
+    const { view } = subject;
     let outcome: PassOutcome | undefined;
     let failure: unknown;
     try {
-      outcome = held && subject.view.consumer !== undefined ? WAITING : await this.#up(subject);
+      outcome = held && view.consumer !== undefined ? WAITING : await this.#up(subject);
     } catch (error) {
       failure = error;
     }
+    const { consumerLive } = view;
     try {
       // The status comes down whatever holds up the other direction.
       if (outcome?.kind !== 'absent')
-        await passStatusDown(subject.view, record, { servers, context: context(), hasStatus });
+        await passStatusDown(view, record, { servers, context: context(), hasStatus });
     } catch (error) {
       if (outcome !== undefined) throw error;
     }
     if (outcome === undefined) throw failure;
-    return outcome;
+    // On the way down the object turned out to be another one than the copy was compared with.
+    return view.consumerLive && !consumerLive ? { kind: 'waiting', retryInMs: 0 } : outcome;
   }
 
   async #up(subject: Subject): Promise<PassOutcome> {

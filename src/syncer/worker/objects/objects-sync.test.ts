@@ -432,14 +432,14 @@ describe('a foreign object at the place of the copy', () => {
     const b = await open();
     b.namespaces.give('ns');
     await b.idle();
-    b.provider.mute();
-    b.provider.edit(COPY_A, (object) => ({ ...object, spec: { name: 'theirs' } }));
-    const before = copyOf(b);
+    let before: ReturnType<typeof copyOf>;
+    b.provider.intercept = ({ verb }) => {
+      if (verb === 'apply')
+        before ??= b.provider.edit(COPY_A, (object) => ({ ...object, spec: { name: 'theirs' } }));
+    };
     b.put(A, { spec: { size: 1 } });
     await b.idle();
-    b.provider.unmute();
-    await b.idle();
-    expect(copyOf(b)?.['spec']).toEqual(before?.['spec']);
+    expect(copyOf(b)?.['spec']).toEqual({ name: 'theirs', replicas: 3 });
     expect(copyOf(b)?.metadata.annotations).toBeUndefined();
     expect(copyOf(b)?.metadata.managedFields).toEqual(before?.metadata.managedFields);
     expect(b.sync.stats()).toMatchObject({ problem: { reason: 'Conflict' } });
@@ -498,6 +498,49 @@ describe('a provider that refuses everything', () => {
     expect(b.sync.stats()).toMatchObject({ pending: 0, failing: 0 });
     expect(b.sync.stats().problem).toBeUndefined();
     expect(b.provider.all().every((object) => (object['spec'] as { size: number }).size === 2)).toBe(true);
+  });
+});
+
+describe('a workspace that cannot be trusted', () => {
+  it('shows another workspace’s object: it is not synced', async () => {
+    const b = await open();
+    b.consumer.cluster = 'someoneelses1';
+    b.put(A, { spec: { size: 1 } });
+    await b.advance(60_000);
+    expect(b.provider.all()).toEqual([]);
+    expect(b.takeWrites()).toEqual([]);
+  });
+
+  it('refuses the status: the object fails alone and the copy is kept in sync', async () => {
+    const b = await open();
+    b.put(A, { spec: { size: 1 } });
+    await b.idle();
+    b.consumer.validate = (object) => (object['status'] === undefined ? undefined : 'status.x: unknown');
+    b.provider.editStatus(COPY_A, { x: 1 });
+    await b.idle();
+    expect(b.events).toMatchObject([{ type: 'Warning', reason: 'WorkspaceRefused' }]);
+    expect(b.sync.stats()).toMatchObject({ failing: 1 });
+    b.consumer.validate = () => undefined;
+    await b.advance(60_000);
+    expect(original(b)?.['status']).toEqual({ x: 1 });
+    expect(b.sync.stats()).toMatchObject({ failing: 0 });
+  });
+
+  it('forgets an edit for a while: an older object is not sent over a newer copy', async () => {
+    const b = await open();
+    b.put(A, { spec: { size: 1 } });
+    await b.idle();
+    b.consumer.mute();
+    b.put(A, { spec: { size: 2 } });
+    // The status write is refused as stale, so the object is read, and its edit sent.
+    b.provider.editStatus(COPY_A, { x: 1 });
+    await b.idle();
+    expect(copyOf(b)?.['spec']).toMatchObject({ size: 2 });
+    await b.advance(120_000);
+    expect(copyOf(b)?.['spec']).toMatchObject({ size: 2 });
+    b.consumer.unmute();
+    await b.idle();
+    expect(b.sync.stats()).toMatchObject({ pending: 0, failing: 0 });
   });
 });
 

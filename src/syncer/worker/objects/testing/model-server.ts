@@ -41,7 +41,8 @@ export interface ModelRequest {
 export class ModelServer {
   readonly #gvr: Gvr;
   readonly #kind: string;
-  readonly #cluster: string | undefined;
+  /** Stamped on every object that is made. */
+  cluster: string | undefined;
   schema: ModelSchema;
   readonly #objects = new Map<string, Stored>();
   readonly #watch = new ModelWatch();
@@ -60,7 +61,7 @@ export class ModelServer {
     this.#gvr = options.gvr;
     this.#kind = options.kind;
     this.schema = options.schema;
-    this.#cluster = options.cluster;
+    this.cluster = options.cluster;
   }
 
   /** Requests that may change something, in words. */
@@ -300,7 +301,7 @@ export class ModelServer {
   }
 
   #identity(): { readonly uid: string; readonly cluster: string | undefined } {
-    return { uid: `uid-${this.#cluster ?? 'p'}-${String(++this.#uids)}`, cluster: this.#cluster };
+    return { uid: `uid-${this.cluster ?? 'p'}-${String(++this.#uids)}`, cluster: this.cluster };
   }
 
   #updated(old: Stored | undefined, next: KubeObject, manager: string): Managers {
