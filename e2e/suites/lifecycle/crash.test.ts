@@ -292,12 +292,11 @@ describe('a controller that is killed around every step', () => {
         spec: { connection: 'provider', template: 'databases' },
       }),
     );
-    await kubectl(alice.kubeconfig, [
-      'wait',
-      '--for=condition=Ready',
-      '--timeout=240s',
-      'kubebindbinding/databases',
-    ]);
+    await kubectl(
+      alice.kubeconfig,
+      ['wait', '--for=condition=Ready', '--timeout=420s', 'kubebindbinding/databases'],
+      { timeout: 430_000 },
+    );
     await waitFor(() => applyDatabase(alice.kubeconfig, 'main', { engine: 'postgres' }).then(() => true), {
       what: 'the API to be served',
     });
@@ -310,12 +309,14 @@ describe('a controller that is killed around every step', () => {
     );
     const copies = await providerCopies();
     expect(copies).toHaveLength(1);
-  }, 480_000);
+  }, 600_000);
 
   it('still unbinds, and leaves nothing behind', async () => {
     dying = true;
-    await kubectl(alice.kubeconfig, ['delete', 'kubebindbinding', 'databases', '--timeout=240s']);
-    await kubectl(alice.kubeconfig, ['delete', 'kubebindconnection', 'provider', '--timeout=120s']);
+    await kubectl(alice.kubeconfig, ['delete', 'kubebindbinding', 'databases', '--timeout=420s'], {
+      timeout: 430_000,
+    });
+    await kubectl(alice.kubeconfig, ['delete', 'kubebindconnection', 'provider', '--timeout=110s']);
     expect(await providerCopies()).toEqual([]);
     const left = await kubectl(installation.workspace.kubeconfig, [
       'get',
@@ -335,7 +336,7 @@ describe('a controller that is killed around every step', () => {
     expect(inNamespace).not.toMatch(/kbb-|connection-/);
     const inWorkspace = await runKubectl(alice.kubeconfig, ['get', 'apibindings', '-o', 'name']);
     expect(inWorkspace.stdout).not.toContain('kbb-');
-  }, 480_000);
+  }, 600_000);
 
   const steps = [
     ...Object.keys(STEPS),
