@@ -12,7 +12,8 @@ import type { KubeObject } from '../object.js';
 import { createSystemClock } from '../system-clock.js';
 import { sendJson, sendStatus, startServer, type LoopbackServer } from '../testing/loopback-server.js';
 import { ManualClock, settle } from '../testing/manual-clock.js';
-import { connect, type ConnectOptions, type ReloadableClient } from './connect.js';
+import { connect, type ConnectOptions } from './connect.js';
+import type { ReloadableClient } from './reloadable-client.js';
 
 const SECRET: KubeObject = {
   apiVersion: 'v1',

@@ -1,9 +1,9 @@
 import type { Clock } from '../clock.js';
-import type { KubeClient } from '../client.js';
 import type { ServerCredentials } from '../credentials.js';
 import type { Dialler } from '../dialler/dialler.js';
 import { DEFAULT_MAX_JSON_BYTES, DEFAULT_MAX_JSON_DEPTH } from '../json.js';
 import { Caller } from './caller.js';
+import type { ReloadableClient } from './reloadable-client.js';
 import { RestClient } from './rest-client.js';
 import { SessionHolder } from './session-holder.js';
 import { createTokenBucket } from './token-bucket.js';
@@ -36,17 +36,6 @@ export interface ConnectOptions {
   readonly maxRetries?: number | undefined;
   /** Requests a second, with bursts of twice as many. Absent: no limit of ours. */
   readonly qps?: number | undefined;
-}
-
-/** A client whose credentials can be renewed while it is in use. */
-export interface ReloadableClient extends KubeClient {
-  /**
-   * New requests use the new credentials; requests that run keep theirs. Open watches end: normally, so that
-   * they can be resumed at once, or with ApiError(410) when `server` differs, since resource versions of one
-   * server mean nothing to another. Also takes effect for clients made with `at`. Throws KubeconfigError or
-   * AddressDeniedError, and changes nothing, for credentials that cannot be used.
-   */
-  setCredentials(credentials: ServerCredentials): void;
 }
 
 /**

@@ -14,7 +14,7 @@ import { stringifyJson } from '../json.js';
 import type { Gvr, KubeObject, ObjectList, ObjectName, WatchEvent } from '../object.js';
 import { basePath, checkRawPath, resourcePath, withQuery, type Query } from '../paths.js';
 import type { ApiRequest, Caller } from './caller.js';
-import type { ReloadableClient } from './connect.js';
+import type { ReloadableClient } from './reloadable-client.js';
 import { decodeList, decodeObject } from './decode-object.js';
 import type { SessionHolder } from './session-holder.js';
 import { readWatch } from './watch-stream.js';

@@ -6,7 +6,8 @@ import { createDialler, createOpenDialler, type Dialler } from '../dialler/diall
 import { createSystemClock } from '../system-clock.js';
 import { sendJson, startServer, type LoopbackServer } from '../testing/loopback-server.js';
 import { makeCertificates, type TestCertificates } from '../testing/test-certificates.js';
-import { connect, type ReloadableClient } from './connect.js';
+import { connect } from './connect.js';
+import type { ReloadableClient } from './reloadable-client.js';
 
 const OBJECT = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'a' } };
 

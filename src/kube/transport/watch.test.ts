@@ -8,7 +8,8 @@ import { createOpenDialler } from '../dialler/dialler.js';
 import { createSystemClock } from '../system-clock.js';
 import { sendStatus, startServer, type LoopbackServer } from '../testing/loopback-server.js';
 import { ManualClock, settle } from '../testing/manual-clock.js';
-import { connect, type ConnectOptions, type ReloadableClient } from './connect.js';
+import { connect, type ConnectOptions } from './connect.js';
+import type { ReloadableClient } from './reloadable-client.js';
 
 let server: LoopbackServer;
 const clients: ReloadableClient[] = [];

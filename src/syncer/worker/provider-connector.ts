@@ -1,5 +1,5 @@
 import type { ServerCredentials } from '../../kube/credentials.js';
-import type { ReloadableClient } from '../../kube/transport/connect.js';
+import type { ReloadableClient } from '../../kube/transport/reloadable-client.js';
 import { pacedClient } from './paced-client.js';
 import type { RenewableClient } from './provider-link.js';
 import type { ServerPace } from './server-pace.js';
