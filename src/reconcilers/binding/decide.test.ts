@@ -17,6 +17,8 @@ import type { BindingObservation, ConnectionView, MissingParts } from './observa
 
 const PRESENT = bindingObservation().connection as Extract<ConnectionView, { kind: 'present' }>;
 const SECRETS = { group: '', resource: 'secrets', selector: 'all' };
+const WIDGETS = { group: 'example.org', resource: 'widgets', versions: ['v1'] };
+const OFFER = { template: 'widgets', resources: [WIDGETS], permissionClaims: [] };
 const ACCEPTS_SECRETS = {
   ...bindingObservation().spec,
   permissionClaims: [{ group: '', resource: 'secrets', state: 'Accepted' as const }],
@@ -153,12 +155,12 @@ const TABLE: [string, Partial<BindingObservation>, BindingConditionType, string,
   ],
   ['no export yet', fresh, 'ExportReady', 'Unknown', 'Pending', 'Binding'],
   [
-    'a template that is missing',
-    said('ExportReady', 'TemplateNotFound'),
+    'a template that the connection does not offer',
+    { ...said('ExportReady', 'ExportNotFound'), ...unbound, generated: undefined, schemas: undefined },
     'ExportReady',
     'False',
     'TemplateNotFound',
-    'Degraded',
+    'Binding',
   ],
   ['no schema yet', fresh, 'SchemaInSync', 'Unknown', 'Pending', 'Binding'],
   [
@@ -361,6 +363,23 @@ describe('conditions of a binding', () => {
     );
     expect(closed.filter((each) => !given.has(each) && !OF_WORKERS.includes(each))).toEqual([]);
     expect([...given].filter((each) => !closed.includes(each))).toEqual([]);
+  });
+
+  it.each<[string, Partial<BindingObservation>]>([
+    ['the export was there before', {}],
+    [
+      'the template is offered',
+      { ...fresh, connection: { ...PRESENT, account: { ...ACCOUNT, offers: [OFFER] } } },
+    ],
+    [
+      'there are no offers to compare with',
+      { ...fresh, connection: { ...PRESENT, account: { ...ACCOUNT, source: 'secret' } } },
+    ],
+    ['no template is asked for', { ...fresh, spec: { connection: 'c', resources: [WIDGETS] } }],
+  ])('lets the worker say what is wrong with the export where %s', (_title, change) => {
+    const plan = decideBinding(bindingObservation({ ...change, ...said('ExportReady', 'ExportNotFound') }));
+    const state = plan.status?.conditions.find(([type]) => type === 'ExportReady')?.[1];
+    expect(state).toEqual(no('ExportNotFound'));
   });
 
   it('names the export and gives the YAML where the user has to bind it', () => {

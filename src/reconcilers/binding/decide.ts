@@ -7,6 +7,7 @@ import { assignmentOf, isOtherAccount } from './assignment.js';
 import { connectedCondition } from './connected.js';
 import { consentOf } from './consent-of.js';
 import type { Consent } from './consent.js';
+import { exportReadyCondition } from './export-ready.js';
 import type { BindingConditions, BindingObservation } from './observation.js';
 import { decideRelease } from './release.js';
 import { boundSchemaNames } from './live-schemas.js';
@@ -52,14 +53,10 @@ function usableAccount(observed: BindingObservation): Account | undefined {
 
 /** All conditions of a binding that lives, in the order in which they come true. */
 function bindingConditions(observed: BindingObservation, consent: Consent): BindingConditions {
-  const { latest } = observed;
   const base: BindingConditions = [
     ['Connected', connectedCondition(observed)],
     ['PermissionClaimsAccepted', claimsCondition(observed, consent)],
-    [
-      'ExportReady',
-      latest?.conditions.ExportReady ?? unknown('Pending', "The provider's export is being asked for."),
-    ],
+    ['ExportReady', exportReadyCondition(observed)],
     ['SchemaInSync', schemaCondition(observed)],
     ['APIBound', apiBoundCondition(observed, consent.exportClaims)],
     ['Syncing', syncingCondition(observed)],
