@@ -157,8 +157,10 @@ export class ObjectPass {
         await subject.view.readConsumer();
         return undefined;
       case 'addFinalizer':
-      case 'removeFinalizer':
         await this.#patchConsumer(decision.patch, subject);
+        return undefined;
+      case 'removeFinalizer':
+        await this.#removeFinalizer(decision.patch, subject);
         return undefined;
     }
   }
@@ -236,12 +238,19 @@ export class ObjectPass {
     if (terminating === undefined) await view.readCopy(target);
   }
 
-  async #patchConsumer(patch: GuardedPatch, { view }: Subject): Promise<void> {
+  async #removeFinalizer(patch: GuardedPatch, subject: Subject): Promise<void> {
+    const answer = await this.#patchConsumer(patch, subject);
+    // Where that was the last finalizer of a terminating object, servers answer with its last stored state [measured].
+    if (answer !== undefined && hasSyncerFinalizer(answer)) subject.view.consumerIsGone();
+  }
+
+  /** Undefined where the object had changed and was read again. */
+  async #patchConsumer(patch: GuardedPatch, { view }: Subject): Promise<KubeObject | undefined> {
     const { calls, side } = this.#options.servers.consumer;
     try {
-      await view.writeConsumer(() => calls.patch(view.name, patch));
+      return await view.writeConsumer(() => calls.patch(view.name, patch));
     } catch (error) {
-      if (await view.rereadConsumer(error)) return;
+      if (await view.rereadConsumer(error)) return undefined;
       if (error instanceof GateClosedError) throw error;
       throw consumerFailure(side.classify(error, view.name), error);
     }
@@ -249,7 +258,7 @@ export class ObjectPass {
 
   /** The forced end of a drain: the consumer's object gets free, the copy stays where it is. */
   async #letGo(consumer: KubeObject, subject: Subject): Promise<PassOutcome> {
-    if (hasSyncerFinalizer(consumer)) await this.#patchConsumer(removeFinalizer(consumer), subject);
+    if (hasSyncerFinalizer(consumer)) await this.#removeFinalizer(removeFinalizer(consumer), subject);
     return SETTLED;
   }
 

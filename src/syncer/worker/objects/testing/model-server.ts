@@ -293,7 +293,8 @@ export class ModelServer {
     const { deletionTimestamp, finalizers } = stored.object.metadata;
     if (deletionTimestamp !== undefined && finalizers === undefined) {
       this.#drop(key, stored);
-      return this.#present(stored);
+      // Servers answer with what was stored last.
+      return this.#present(old ?? stored);
     }
     this.#objects.set(key, stored);
     this.#watch.record({ type: old === undefined ? 'ADDED' : 'MODIFIED', object: this.#present(stored) });
