@@ -130,6 +130,21 @@ describe.each(Object.entries(SCENARIOS))('an accident during %s', (_name, { make
   }, 60_000);
 });
 
+describe('caches that lag behind', () => {
+  it.each([50, 700, 3_000])('by %d ms lead to the same end', async (lagMs) => {
+    for (const { make, ask } of Object.values(SCENARIOS)) {
+      const whole = await undisturbed(make, ask);
+      const world = await make();
+      world.kcp.later = (deliver) => void world.clock.after(lagMs, deliver);
+      ask(world);
+      start(world);
+      await world.run(60_000);
+      expect(ending(world)).toEqual(whole.end);
+      await Promise.all(open.splice(0).map(({ controllers }) => controllers.close()));
+    }
+  });
+});
+
 describe('the table of steps', () => {
   it('says of each step where it writes', () => {
     for (const { where, writes } of Object.values(STEPS)) {

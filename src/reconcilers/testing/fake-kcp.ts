@@ -49,7 +49,8 @@ export class FakeKcp {
   refuseSchemas: string | undefined;
   /** Virtual workspaces of generated exports answer with 404: bound, and not served yet. */
   unserved = false;
-  gate: WriteGate = (write) => write();
+  /** How caches learn of changes; at once unless a test lets them lag. */
+  later = (deliver: () => void): void => deliver();
   tokens = 0;
 
   constructor() {
@@ -104,7 +105,11 @@ export class FakeKcp {
   }
 
   store(gvr: Gvr, labelSelector?: string): FakeStore {
-    return new FakeStore(this.objects, gvr, { cluster: CLIENT_CLUSTER, labelSelector });
+    return new FakeStore(this.objects, gvr, {
+      cluster: CLIENT_CLUSTER,
+      labelSelector,
+      later: (deliver) => this.later(deliver),
+    });
   }
 
   /** The client export's virtual workspace for one process. */
@@ -120,6 +125,7 @@ export class FakeKcp {
         if (known !== undefined) return known;
         const store = new FakeStore(this.objects, gvr, {
           labelSelector: options?.labelSelector,
+          later: (deliver) => this.later(deliver),
           visible: (cluster, object) => cluster !== CLIENT_CLUSTER && this.#isVisible(cluster, gvr, object),
         });
         stores.set(key, store);

@@ -1,7 +1,7 @@
 import type { Gvr } from '../../api/gvr.js';
 import { ApiError } from '../../kube/errors.js';
 import { isJsonObject } from '../../kube/json-value.js';
-import type { JsonObject, JsonValue } from '../../kube/json-value.js';
+import type { JsonValue } from '../../kube/json-value.js';
 import type { KubeObject, ObjectName } from '../../kube/object.js';
 
 /** One change of an object, told after it was made. */

@@ -38,7 +38,7 @@ export class FakeStateDisk {
         }),
       remove: async (connection) =>
         gate(() => {
-          this.states.delete(nameOf(connection));
+          if (!this.states.delete(nameOf(connection))) return;
           for (const listener of this.listeners) listener(connection);
         }),
       list: async () => [...this.states.values()].map(({ value }) => value.connection),

@@ -3,9 +3,9 @@ import type { Gvr } from '../../api/gvr.js';
 import type { ObjectKey, ObjectStore, StoreChange } from '../../kube/cache/object-store.js';
 import type { KubeObject, LogicalCluster } from '../../kube/object.js';
 import { matches, sameResource } from './fake-objects.js';
-import type { FakeObjects } from './fake-objects.js';
+import type { FakeChange, FakeObjects } from './fake-objects.js';
 
-/** A store that sees changes of the pretended kcp at once, as far as `visible` lets it. */
+/** A store that sees changes of the pretended kcp at once or a little later, as far as `visible` lets it. */
 export class FakeStore implements ObjectStore {
   readonly #objects = new Map<string, KubeObject>();
   readonly #listeners = new Set<(change: StoreChange) => void>();
@@ -20,22 +20,29 @@ export class FakeStore implements ObjectStore {
       readonly labelSelector?: string | undefined;
       readonly cluster?: string;
       readonly visible?: (cluster: string, object: KubeObject) => boolean;
+      /** Lets the store lag behind. */
+      readonly later?: (deliver: () => void) => void;
     } = {},
   ) {
     this.#visible = options.visible ?? (() => true);
-    const concerns = (cluster: string, object: KubeObject): boolean =>
-      (options.cluster === undefined || options.cluster === cluster) &&
-      matches(object, options.labelSelector);
     for (const object of objects.list(gvr, options.cluster, options.labelSelector)) this.#show(object, false);
-    this.#end = objects.onChange((change) => {
-      // What a workspace lets us see depends on its APIBindings.
-      if (options.visible !== undefined && sameResource(change.gvr, GVR.apiBindings)) {
-        this.#refresh(objects.list(gvr, change.cluster, options.labelSelector));
-      }
-      if (sameResource(change.gvr, gvr) && concerns(change.cluster, change.object)) {
-        this.#show(change.object, change.removed);
-      }
-    });
+    const later = options.later ?? ((deliver) => deliver());
+    this.#end = objects.onChange((change) => later(() => this.#follow(objects, change, { gvr, ...options })));
+  }
+
+  #follow(
+    objects: FakeObjects,
+    change: FakeChange,
+    of: { readonly gvr: Gvr; readonly cluster?: string; readonly labelSelector?: string | undefined },
+  ): void {
+    // What a workspace lets us see depends on its APIBindings.
+    if (sameResource(change.gvr, GVR.apiBindings)) {
+      this.#refresh(objects.list(of.gvr, change.cluster, of.labelSelector));
+    }
+    const isOurs = of.cluster === undefined || of.cluster === change.cluster;
+    if (isOurs && sameResource(change.gvr, of.gvr) && matches(change.object, of.labelSelector)) {
+      this.#show(change.object, change.removed);
+    }
   }
 
   get size(): number {

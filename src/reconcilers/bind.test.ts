@@ -1,0 +1,267 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { parse } from 'yaml';
+import { BINDINGS } from '../api/group.js';
+import { GVR } from '../api/gvr.js';
+import type { KubeObject } from '../kube/object.js';
+import { at, objectsAt, textAt } from './views.js';
+import { CLIENT_CLUSTER, NAMESPACE } from './testing/fake-kcp.js';
+import { ALL_CLAIMS, converted, FakeWorld, widgetSpec, WORKSPACE } from './testing/fake-world.js';
+import { Scenario } from './testing/scenario.js';
+
+const WITHOUT_BINDING_CLAIM = ALL_CLAIMS.filter((claim) => claim !== 'apibindings');
+const SECRETS = { group: '', resource: 'secrets', selector: 'all' };
+let scenario: Scenario;
+
+function begin(claims?: readonly string[]): FakeWorld {
+  scenario = new Scenario(claims);
+  return scenario.world;
+}
+
+afterEach(() => scenario.close());
+
+describe('binding an API', () => {
+  it('serves it, syncs it with a token of its own account and says Ready', async () => {
+    const world = begin();
+    const { pool } = await scenario.bind();
+    expect(scenario.phase()).toBe('Ready');
+    expect(pool.assigned.get(scenario.poolKey())).toMatchObject({
+      stage: 'sync',
+      consumer: { credentials: { auth: { kind: 'token', token: 'token-1' } } },
+      heartbeat: { secretNamespace: NAMESPACE },
+    });
+    expect(at(world.binding('b'), 'status', 'apis')).toMatchObject([{ resource: 'widgets', kind: 'Widget' }]);
+  });
+
+  it('changes nothing when another process takes over', async () => {
+    begin();
+    await scenario.bind();
+    const next = await scenario.restart();
+    expect(scenario.phase()).toBe('Ready');
+    expect(
+      next.steps.filter((step) => step !== 'binding.worker.assign' && step !== 'binding.token.request'),
+    ).toEqual([]);
+  });
+
+  it('makes no second identity for an export that has used one', async () => {
+    const world = begin();
+    await scenario.bind();
+    const name = `${scenario.generatedBinding()?.metadata.name ?? ''}-identity`;
+    world.kcp.objects.delete(GVR.secrets, CLIENT_CLUSTER, name, { namespace: NAMESPACE });
+    await scenario.restart();
+    await world.run(2 * 3_600_000);
+    expect(world.kcp.objects.find(GVR.secrets, CLIENT_CLUSTER, name, NAMESPACE)).toBeUndefined();
+  });
+
+  it('brings an export back that an admin deleted, with the same identity', async () => {
+    const world = begin();
+    await scenario.bind();
+    const name = textAt(world.binding('b'), 'status', 'apiExport', 'name') ?? '';
+    const before = world.kcp.objects.get(GVR.apiExports, CLIENT_CLUSTER, name);
+    world.kcp.objects.delete(GVR.apiExports, CLIENT_CLUSTER, name);
+    await world.run();
+    const after = world.kcp.objects.get(GVR.apiExports, CLIENT_CLUSTER, name);
+    expect(after['status']).toEqual(before['status']);
+    expect(scenario.phase()).toBe('Ready');
+  });
+
+  it('brings the export back although no provider answers after a restart', async () => {
+    const world = begin();
+    await scenario.bind();
+    await scenario.close();
+    const name = textAt(world.binding('b'), 'status', 'apiExport', 'name') ?? '';
+    world.kcp.objects.delete(GVR.apiExports, CLIENT_CLUSTER, name);
+    world.worker = () => ({});
+    scenario.start();
+    await world.run();
+    expect(world.kcp.objects.find(GVR.apiExports, CLIENT_CLUSTER, name)).toBeDefined();
+  });
+
+  it('shows a name conflict and recovers by itself', async () => {
+    const world = begin();
+    world.kcp.conflicts.set(WORKSPACE, 'widgets.example.test is bound by other');
+    await scenario.bind();
+    expect(scenario.reason('APIBound')).toBe('NameConflict');
+    world.kcp.conflicts.clear();
+    world.kcp.objects.edit(GVR.apiBindings, WORKSPACE, 'kube-bind', (object) => ({
+      ...object,
+      spec: { ...(object['spec'] as object), touched: true },
+    }));
+    await world.run();
+    expect(scenario.phase()).toBe('Ready');
+  });
+
+  it('shows what kcp says about a schema, and asks again only when it has changed', async () => {
+    const world = begin();
+    world.kcp.refuseSchemas = 'spec.versions[0]: not structural';
+    const process = await scenario.bind();
+    expect(scenario.condition('SchemaInSync')).toMatchObject({ status: 'False', reason: 'Rejected' });
+    expect(textAt(scenario.condition('SchemaInSync'), 'message')).toContain('not structural');
+    expect(process.steps.filter((step) => step === 'binding.schema.create')).toHaveLength(1);
+    world.kcp.refuseSchemas = undefined;
+    world.schemas = [converted(widgetSpec({ color: { type: 'string' } }))];
+    process.pool.say(scenario.poolKey());
+    await world.run();
+    expect(scenario.phase()).toBe('Ready');
+  });
+
+  it('makes nothing in a workspace that is being deleted', async () => {
+    const world = begin();
+    world.kcp.objects.delete(GVR.logicalClusters, WORKSPACE, 'cluster');
+    const process = await scenario.bind();
+    expect(process.steps).toEqual([]);
+    expect(scenario.generatedBinding()).toBeUndefined();
+  });
+
+  it('does not take an APIBinding that has its name and refers elsewhere', async () => {
+    const world = begin();
+    const process = scenario.start();
+    const uid = world.createBinding('b', { connection: 'c', template: 'widgets' }).metadata.uid ?? '';
+    await world.run(10);
+    const name = [...process.pool.assigned.keys()].length > 0 ? generatedName(world) : '';
+    expect(name).toContain(uid);
+  });
+});
+
+function generatedName(world: FakeWorld): string {
+  return (
+    world
+      .generatedObjects()
+      .find((each) => each.startsWith('apiexports/'))
+      ?.slice('apiexports/'.length) ?? ''
+  );
+}
+
+describe('a schema that the provider changes', () => {
+  const names = (world: FakeWorld) =>
+    world.kcp.objects.list(GVR.apiResourceSchemas, CLIENT_CLUSTER).map(({ metadata }) => metadata.name);
+
+  it('is followed in place when kcp can take it, and the old one goes', async () => {
+    const world = begin();
+    const { pool } = await scenario.bind();
+    const [before] = names(world);
+    world.schemas = [converted(widgetSpec({ color: { type: 'string' } }))];
+    pool.say(scenario.poolKey());
+    await world.run();
+    const after = names(world);
+    expect(after).toHaveLength(1);
+    expect(after[0]).not.toBe(before);
+    expect(
+      textAt(objectsAt(scenario.generatedBinding(), 'status', 'boundResources')[0], 'schema', 'name'),
+    ).toBe(after[0]);
+    expect(scenario.phase()).toBe('Ready');
+  });
+
+  it('changes nothing when kcp cannot, and sync goes on', async () => {
+    const world = begin();
+    const { pool } = await scenario.bind();
+    const before = names(world);
+    world.schemas = [converted({ ...widgetSpec(), scope: 'Cluster' })];
+    pool.say(scenario.poolKey());
+    await world.run();
+    expect(names(world)).toEqual(before);
+    expect(scenario.reason('SchemaInSync')).toBe('Incompatible');
+    expect(textAt(scenario.condition('SchemaInSync'), 'message')).toContain('scope');
+    expect(pool.assigned.get(scenario.poolKey())?.stage).toBe('sync');
+    expect(scenario.phase()).toBe('Degraded');
+  });
+});
+
+describe('consent to related resources', () => {
+  const accepted = () =>
+    objectsAt(scenario.generatedBinding(), 'spec', 'permissionClaims')
+      .filter((claim) => claim['state'] === 'Accepted')
+      .map((claim) => textAt(claim, 'resource'));
+  const withClaims = (world: FakeWorld): void => {
+    world.worker = (assignment) => ({ ...world.goodWorker(assignment), claims: [SECRETS] });
+  };
+  const consenting = { permissionClaims: [{ group: '', resource: 'secrets', state: 'Accepted' }] };
+
+  it('is given only when binding and workspace agree', async () => {
+    const world = begin();
+    withClaims(world);
+    const { pool } = await scenario.bind(consenting);
+    expect(accepted()).toEqual(['apibindings', 'namespaces', 'secrets']);
+    expect(pool.assigned.get(scenario.poolKey())?.claims).toEqual([{ group: '', resource: 'secrets' }]);
+    expect(scenario.reason('PermissionClaimsAccepted')).toBe('Accepted');
+  });
+
+  it('is not given when the workspace has not accepted the claim', async () => {
+    const world = begin(ALL_CLAIMS.filter((claim) => claim !== 'secrets'));
+    withClaims(world);
+    await scenario.bind(consenting);
+    expect(accepted()).toEqual(['apibindings']);
+    expect(scenario.reason('PermissionClaimsAccepted')).toBe('NotAccepted');
+    expect(scenario.phase()).toBe('Ready');
+  });
+
+  it('is not given when the binding does not list the claim', async () => {
+    const world = begin();
+    withClaims(world);
+    await scenario.bind();
+    expect(accepted()).toEqual(['apibindings']);
+  });
+
+  it('ends when either side withdraws it, also without a word from the provider', async () => {
+    const world = begin();
+    withClaims(world);
+    await scenario.bind(consenting);
+    await scenario.close();
+    world.worker = () => ({});
+    const { pool } = scenario.start();
+    world.kcp.accept(
+      WORKSPACE,
+      ALL_CLAIMS.filter((claim) => claim !== 'secrets'),
+    );
+    await world.run();
+    expect(accepted()).toEqual(['apibindings']);
+    expect(pool.assigned.get(scenario.poolKey())?.claims).toEqual([]);
+  });
+});
+
+describe('a workspace without the claim on apibindings', () => {
+  async function waiting(): Promise<{ world: FakeWorld; manifest: KubeObject }> {
+    const world = begin(WITHOUT_BINDING_CLAIM);
+    await scenario.bind();
+    const message = textAt(scenario.condition('APIBound'), 'message') ?? '';
+    const manifest = parse(message.slice(message.indexOf('apiVersion:'))) as KubeObject;
+    return { world, manifest };
+  }
+
+  it('is told what to bind, and may', async () => {
+    const { world, manifest } = await waiting();
+    expect(scenario.reason('APIBound')).toBe('ClaimMissing');
+    expect(scenario.generatedBinding()).toBeUndefined();
+    expect(world.generatedObjects()).toContain(`clusterroles/${manifest.metadata.name}-bind`);
+  });
+
+  it('is served once the user has bound the export', async () => {
+    const { world, manifest } = await waiting();
+    world.kcp.objects.create(GVR.apiBindings, WORKSPACE, manifest);
+    await world.run();
+    expect(scenario.phase()).toBe('Ready');
+  });
+
+  it('is served under any name of the APIBinding, which is then never touched', async () => {
+    const { world, manifest } = await waiting();
+    const metadata = { name: 'my-own' };
+    world.kcp.objects.create(GVR.apiBindings, WORKSPACE, { ...manifest, metadata });
+    await world.run();
+    expect(scenario.phase()).toBe('Ready');
+    world.kcp.objects.delete(BINDINGS, WORKSPACE, 'b');
+    await world.run();
+    expect(scenario.reason('APIBound')).toBe('ForeignAPIBinding');
+    expect(scenario.generatedBinding()?.metadata.deletionTimestamp).toBeUndefined();
+    world.kcp.objects.delete(GVR.apiBindings, WORKSPACE, 'my-own');
+    await world.run(40_000);
+    expect(world.binding('b')).toBeUndefined();
+    expect(world.generatedObjects()).toEqual([]);
+  });
+
+  it('goes over to binding by the controller when the claim is accepted', async () => {
+    const { world } = await waiting();
+    world.kcp.accept(WORKSPACE, ALL_CLAIMS);
+    await world.run();
+    expect(scenario.phase()).toBe('Ready');
+    expect(world.generatedObjects().filter((name) => name.endsWith('-bind'))).toEqual([]);
+  });
+});

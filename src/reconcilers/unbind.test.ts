@@ -1,0 +1,199 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { BINDINGS, CONNECTIONS } from '../api/group.js';
+import { GVR } from '../api/gvr.js';
+import { FORCE_RELEASE_ANNOTATION } from '../api/markers.js';
+import type { KubeObject } from '../kube/object.js';
+import { textAt } from './views.js';
+import { CLIENT_CLUSTER } from './testing/fake-kcp.js';
+import { ALL_CLAIMS, FakeWorld, WORKSPACE } from './testing/fake-world.js';
+import { Scenario } from './testing/scenario.js';
+
+let scenario: Scenario;
+
+afterEach(() => scenario.close());
+
+async function bound(): Promise<FakeWorld> {
+  scenario = new Scenario();
+  await scenario.bind();
+  expect(scenario.phase()).toBe('Ready');
+  return scenario.world;
+}
+
+/** Takes our finalizer off by hand, as nobody should. */
+function stripFinalizers(world: FakeWorld): void {
+  world.kcp.objects.edit(BINDINGS, WORKSPACE, 'b', (object) => ({
+    ...object,
+    metadata: { ...object.metadata, finalizers: [] },
+  }));
+}
+
+function expectNothingLeft(world: FakeWorld): void {
+  expect(world.binding('b')).toBeUndefined();
+  expect(world.generatedObjects()).toEqual([]);
+  expect(scenario.generatedBinding()).toBeUndefined();
+}
+
+describe('unbinding', () => {
+  it('leaves nothing behind and says what stays on the provider', async () => {
+    const world = await bound();
+    world.kcp.objects.delete(BINDINGS, WORKSPACE, 'b');
+    await world.run();
+    expectNothingLeft(world);
+    const [event] = world.kcp.objects.list(GVR.events, WORKSPACE);
+    expect(textAt(event, 'message')).toContain('APIServiceExport contract/widgets');
+    world.kcp.objects.delete(CONNECTIONS, WORKSPACE, 'c');
+    await world.run();
+    expect(world.connection('c')).toBeUndefined();
+    expect(world.disk.states.size).toBe(0);
+  });
+
+  it('works although the claim on apibindings was rejected meanwhile', async () => {
+    const world = await bound();
+    world.kcp.accept(WORKSPACE, []);
+    world.kcp.objects.delete(BINDINGS, WORKSPACE, 'b');
+    await world.run();
+    expectNothingLeft(world);
+  });
+
+  it('works when the APIBinding to the client export goes first', async () => {
+    const world = await bound();
+    world.kcp.objects.delete(GVR.apiBindings, WORKSPACE, 'kube-bind');
+    await world.run(40_000);
+    expectNothingLeft(world);
+    expect(world.connection('c')).toBeUndefined();
+    expect(scenario.apiBindings()).toEqual([]);
+  });
+
+  it('brings a missing export back first, since objects with finalizers may be behind it', async () => {
+    const world = await bound();
+    await scenario.close();
+    const name = textAt(world.binding('b'), 'status', 'apiExport', 'name') ?? '';
+    world.kcp.objects.delete(GVR.apiExports, CLIENT_CLUSTER, name);
+    world.kcp.objects.delete(BINDINGS, WORKSPACE, 'b');
+    const { steps } = await scenario.restart();
+    expect(steps.indexOf('binding.export.create')).toBeGreaterThanOrEqual(0);
+    expect(steps.indexOf('binding.export.create')).toBeLessThan(steps.indexOf('binding.api-binding.delete'));
+    expectNothingLeft(world);
+  });
+
+  it('waits for a worker that cannot drain, and goes through when forced', async () => {
+    const world = await bound();
+    await scenario.close();
+    world.worker = (assignment) => {
+      const good = world.goodWorker(assignment);
+      if (assignment.force) return good;
+      const Syncing = { status: 'False', reason: 'WaitingForProvider', message: 'no answer' } as const;
+      return { ...good, drained: false, left: false, conditions: { ...good.conditions, Syncing } };
+    };
+    scenario.start();
+    world.kcp.objects.delete(BINDINGS, WORKSPACE, 'b');
+    await world.run(60_000);
+    expect(scenario.reason('Syncing')).toBe('WaitingForProvider');
+    expect(textAt(scenario.condition('Syncing'), 'message')).toContain(FORCE_RELEASE_ANNOTATION);
+    world.kcp.objects.edit(BINDINGS, WORKSPACE, 'b', (object) => ({
+      ...object,
+      metadata: {
+        ...object.metadata,
+        annotations: { ...object.metadata.annotations, [FORCE_RELEASE_ANNOTATION]: 'true' },
+      },
+    }));
+    await world.run();
+    expectNothingLeft(world);
+  });
+
+  it('deletes nothing while the workspace cannot be reached', async () => {
+    const world = await bound();
+    world.kcp.unserved = true;
+    await scenario.restart();
+    world.kcp.objects.delete(BINDINGS, WORKSPACE, 'b');
+    await world.run(60_000);
+    expect(scenario.generatedBinding()?.metadata.deletionTimestamp).toBeUndefined();
+    expect(scenario.reason('Syncing')).toBe('ConsumerUnreachable');
+    world.kcp.unserved = false;
+    await world.run();
+    expectNothingLeft(world);
+  });
+
+  it('keeps a connection until its last binding is gone', async () => {
+    const world = await bound();
+    world.kcp.objects.delete(CONNECTIONS, WORKSPACE, 'c');
+    await world.run();
+    expect(scenario.reason('Ready', world.connection('c'))).toBe('BindingsRemain');
+    expect(scenario.reason('Connected')).toBe('ConnectionDeleting');
+    world.kcp.objects.delete(BINDINGS, WORKSPACE, 'b');
+    await world.run();
+    expect(world.connection('c')).toBeUndefined();
+  });
+
+  it('asks other bindings of the same contract which namespaces they use before it leaves', async () => {
+    const world = await bound();
+    world.worker = (assignment) => ({ ...world.goodWorker(assignment), namespaces: ['shared'] });
+    world.createBinding('other', { connection: 'c', template: 'widgets' });
+    await world.run();
+    const { pool } = await scenario.restart();
+    const seen: unknown[] = [];
+    const assign = pool.assign.bind(pool);
+    pool.assign = (assignment) => {
+      if (assignment.stage === 'leave') seen.push(assignment.namespacesInUse);
+      assign(assignment);
+    };
+    world.kcp.objects.delete(BINDINGS, WORKSPACE, 'b');
+    await world.run();
+    expect(seen).toEqual([['shared']]);
+  });
+});
+
+describe('a binding whose finalizer somebody took off', () => {
+  it('is cleaned up when kcp says that it is gone', async () => {
+    const world = await bound();
+    world.kcp.objects.delete(BINDINGS, WORKSPACE, 'b');
+    stripFinalizers(world);
+    await world.run();
+    expectNothingLeft(world);
+  });
+
+  it('is cleaned up after a restart too', async () => {
+    const world = await bound();
+    await scenario.close();
+    world.kcp.objects.delete(BINDINGS, WORKSPACE, 'b');
+    stripFinalizers(world);
+    await scenario.restart();
+    await world.run();
+    expectNothingLeft(world);
+  });
+
+  it('is cleaned up when another one has taken its name, and the other is served', async () => {
+    const world = await bound();
+    await scenario.close();
+    world.kcp.objects.delete(BINDINGS, WORKSPACE, 'b');
+    stripFinalizers(world);
+    const uid = world.createBinding('b', { connection: 'c', template: 'widgets' }).metadata.uid ?? 'none';
+    await scenario.restart();
+    await world.run();
+    const left = world.generatedObjects();
+    expect(left.filter((name) => name.startsWith('apiexports/'))).toEqual([expect.stringContaining(uid)]);
+    expect(scenario.phase()).toBe('Ready');
+  });
+
+  it('is kept while the workspace does not answer', async () => {
+    const world = await bound();
+    await scenario.close();
+    world.kcp.objects.delete(BINDINGS, WORKSPACE, 'b');
+    stripFinalizers(world);
+    const client = world.kcp.objects.get(GVR.apiBindings, WORKSPACE, 'kube-bind');
+    const setExport =
+      (name: string) =>
+      (object: KubeObject): KubeObject => ({
+        ...object,
+        spec: { ...(object['spec'] as object), reference: { export: { path: 'root:kube-bind', name } } },
+      });
+    world.kcp.objects.edit(GVR.apiBindings, WORKSPACE, client.metadata.name, setExport('elsewhere'));
+    await scenario.restart();
+    await world.run(120_000);
+    expect(world.generatedObjects()).not.toEqual([]);
+    world.kcp.objects.edit(GVR.apiBindings, WORKSPACE, client.metadata.name, setExport('kcp.kube-bind.io'));
+    world.kcp.accept(WORKSPACE, ALL_CLAIMS);
+    await world.run(120_000);
+    expectNothingLeft(world);
+  });
+});
