@@ -14,6 +14,7 @@ import { fakeClient, fakeWorkspace } from './fake-client.js';
 import type { WriteGate } from './fake-client.js';
 import { clusterOf, FakeStore } from './fake-store.js';
 import { FakeObjects, forbidden, sameResource } from './fake-objects.js';
+import type { FakeChange } from './fake-objects.js';
 
 export const CLIENT_CLUSTER = 'client0cluster' as LogicalCluster;
 export const HOME = { path: 'root:kube-bind', cluster: CLIENT_CLUSTER };
@@ -33,6 +34,12 @@ const CLAIMS = [
   { group: '', resource: 'namespaces', verbs: ['get', 'list', 'watch', 'create'] },
   { group: '', resource: 'events', verbs: ['get', 'create', 'patch'] },
 ];
+
+/** Most changes are status of our own kinds, which kcp does nothing about. */
+function concernsKcp({ gvr, removed }: FakeChange): boolean {
+  if (gvr.group === GROUP || sameResource(gvr, INSTANCES)) return removed;
+  return gvr.group === 'apis.kcp.io';
+}
 
 /** Instances of bound APIs, whatever they are; a test puts objects with finalizers there. */
 export const INSTANCES: Gvr = { group: 'example.test', version: 'v1', resource: 'widgets' };
@@ -54,7 +61,9 @@ export class FakeKcp {
   tokens = 0;
 
   constructor() {
-    this.objects.onChange(() => this.#settle());
+    this.objects.onChange((change) => {
+      if (concernsKcp(change)) this.#settle();
+    });
   }
 
   /** A workspace whose APIBinding to the client export accepts the named claims (`resource`). */

@@ -1,5 +1,6 @@
 import type { Gvr } from '../../api/gvr.js';
 import { ApiError } from '../../kube/errors.js';
+import { jsonEqual } from '../../kube/json.js';
 import { isJsonObject } from '../../kube/json-value.js';
 import type { JsonValue } from '../../kube/json-value.js';
 import type { KubeObject, ObjectName } from '../../kube/object.js';
@@ -105,7 +106,14 @@ export class FakeObjects {
   /** Changes an object as somebody who is not under test. */
   edit(gvr: Gvr, cluster: string, name: string, change: (object: KubeObject) => KubeObject): KubeObject {
     const now = this.get(gvr, cluster, name);
-    return this.#update(gvr, cluster, now, change(structuredClone(now)));
+    return this.#update(gvr, cluster, now, change(now));
+  }
+
+  /** Takes over everything that another one holds. */
+  load(other: FakeObjects): void {
+    for (const [key, entry] of other.#objects) this.#objects.set(key, { ...entry });
+    this.#version = other.#version;
+    this.#uid = other.#uid;
   }
 
   /** Everything that is stored, without what differs between two runs that end the same. */
@@ -121,7 +129,7 @@ export class FakeObjects {
       this.#tell({ gvr, cluster, object: next, removed: true });
       return next;
     }
-    if (JSON.stringify(next) === JSON.stringify(before)) return before;
+    if (jsonEqual(next, before)) return before;
     return this.#put(gvr, cluster, next);
   }
 

@@ -10,6 +10,11 @@ export class FakeStateDisk {
   readonly listeners = new Set<(connection: ConnectionRef) => void>();
   version = 0;
 
+  load(other: FakeStateDisk): void {
+    for (const [name, entry] of other.states) this.states.set(name, { ...entry });
+    this.version = other.version;
+  }
+
   /** Writes as somebody who is not under test: the handshake. */
   put(value: ConnectionState): void {
     this.states.set(nameOf(value.connection), { value, version: ++this.version });

@@ -93,7 +93,7 @@ export interface FakeProcess {
 export class FakeWorld {
   readonly kcp = new FakeKcp();
   readonly disk = new FakeStateDisk();
-  readonly clock = new ManualClock();
+  readonly clock: ManualClock;
   schemas: readonly ConvertedSchema[] = [converted(widgetSpec())];
   worker: FakeWorker = (assignment) => this.goodWorker(assignment);
   provider: BackendApi['provider'] = async () => ({
@@ -104,8 +104,18 @@ export class FakeWorld {
   externalUrl: string | undefined = 'https://login.test';
   #random = 0;
 
-  constructor() {
+  constructor(startMs?: number) {
+    this.clock = new ManualClock(startMs);
     this.kcp.objects.now = () => this.clock.now();
+  }
+
+  /** Another world in the same state, without processes. */
+  fork(): FakeWorld {
+    const world = new FakeWorld(this.clock.now());
+    world.kcp.objects.load(this.kcp.objects);
+    world.disk.load(this.disk);
+    world.#random = this.#random;
+    return world;
   }
 
   /** A worker for which everything goes well. */
