@@ -11,6 +11,7 @@ import { reconcile } from './reconcile.js';
 import { createServer } from './serve.js';
 import { openServers } from './servers.js';
 import { createShared, type RunOptions, type Shared } from './shared.js';
+import { RIGHTS_CHECK, watchRights } from './watch-rights.js';
 import { openWorkspaces } from './workspaces.js';
 
 /**
@@ -23,9 +24,11 @@ export async function runController(options: RunOptions): Promise<void> {
   const { config, log, signal } = options;
   const servers = await openServers(config, createSystemClock(), `kcp-bind-controller/${options.version}`);
   const shared = createShared(options, servers);
-  const readiness = new Readiness(['client-export', 'installation-key', 'controllers']);
+  const readiness = new Readiness([RIGHTS_CHECK, 'client-export', 'installation-key', 'controllers']);
   const workspaces = openWorkspaces(shared, servers.client, signal);
   const lease = createLease(shared);
+  const ending = new AbortController();
+  let watching: Promise<void> | undefined;
   const server = await createServer(shared, { workspaces, readiness, isLeader: () => lease.isHeld() });
   try {
     await server.listen({ ...config.listen, signal });
@@ -33,16 +36,23 @@ export async function runController(options: RunOptions): Promise<void> {
       { listen: config.listen, externalUrl: config.externalUrl },
       'serving login pages, health and metrics',
     );
+    const { namespace } = config;
+    watching = watchRights(
+      { client: servers.client, namespace, readiness, clock: shared.clock, log },
+      AbortSignal.any([signal, ending.signal]),
+    );
     const identity = await identifyClientWorkspace(servers.client, config.clientExport, signal);
     readiness.set('client-export', true, `${identity.path}:${config.clientExport}`);
     await createInstallationKey({
       client: servers.client,
-      namespace: config.namespace,
+      namespace,
       random: randomBytes,
     }).load();
     readiness.set('installation-key', true, 'loaded');
     await lead(shared, { identity, lease, readiness, signal });
   } finally {
+    ending.abort();
+    await watching;
     await server.close();
     await workspaces.close();
     await shared.foreignHttp.close();
