@@ -274,6 +274,24 @@ describe('deletion', () => {
     expect(b.consumer.all()).toEqual([]);
   });
 
+  it('ends with one write although the watch has not shown the end yet', async () => {
+    const b = await open();
+    b.put(A, { spec: { size: 1 } });
+    await b.idle();
+    b.provider.edit(COPY_A, (object) => ({
+      ...object,
+      metadata: { ...object.metadata, finalizers: ['ex/x'] },
+    }));
+    b.consumer.remove(A);
+    await b.idle();
+    b.takeWrites();
+    b.consumer.mute();
+    b.provider.edit(COPY_A, (object) => ({ ...object, metadata: { ...object.metadata, finalizers: [] } }));
+    await b.advance(1000);
+    expect(b.takeWrites()).toEqual(['consumer patch ns/a']);
+    expect(original(b)).toBeUndefined();
+  });
+
   it('of the copy alone brings it back, after it has gone', async () => {
     const b = await open();
     b.put(A, { spec: { size: 1 } });
@@ -348,6 +366,18 @@ describe('absence', () => {
     expect(b.takeWrites()).toEqual([]);
   });
 
+  it('is no proof when the API cannot be listed, whatever a GET says', async () => {
+    const b = await vanished();
+    b.consumer.vanish(A);
+    await b.idle();
+    b.consumer.intercept = ({ verb }) => {
+      if (verb === 'list') throw apiError(403, 'Forbidden', 'not bound');
+    };
+    b.takeWrites();
+    await b.advance(3_600_000);
+    expect(b.takeWrites()).toEqual([]);
+  });
+
   it('ends when the object is seen again', async () => {
     const b = await vanished();
     b.consumer.vanish(A);
@@ -418,6 +448,22 @@ describe('a foreign object at the place of the copy', () => {
     b.takeWrites();
     await b.advance(3_600_000);
     expect(b.takeWrites()).toEqual([]);
+  });
+
+  it('is taken over at once by a policy that changes during a failing attempt', async () => {
+    bench = new SyncBench();
+    bench.namespaces.give('ns');
+    bench.provider.edit(COPY_A, (object) => ({ ...object, spec: { size: 9 } }));
+    bench.put(A, { spec: { size: 1 } });
+    let changed = false;
+    bench.provider.intercept = ({ verb }) => {
+      if (verb !== 'get' || changed) return;
+      changed = true;
+      // The attempt has its context already, and fails; the change comes before that is noted.
+      queueMicrotask(() => bench.update({ conflictPolicy: 'Adopt' }));
+    };
+    await bench.start();
+    expect(copyOf(bench)?.['spec']).toMatchObject({ size: 1 });
   });
 
   it('survives the deletion of the consumer’s object', async () => {
