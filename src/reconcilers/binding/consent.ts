@@ -1,4 +1,5 @@
 import type { ConditionState } from '../../api/conditions.js';
+import { GVR } from '../../api/gvr.js';
 import type { AcceptedClaim } from '../../syncer/protocol/assignment.js';
 import type { ReportedClaim } from '../../syncer/protocol/report.js';
 import { groupResourceKey, groupResourceText } from '../claims.js';
@@ -19,6 +20,11 @@ export const LEAVE_CLAIM: ExportClaim = {
 };
 const RELATED_VERBS = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'];
 export const NAMESPACES: GroupResource = { group: '', resource: 'namespaces' };
+
+/** What kube-bind lets a provider claim; whatever else one asks for is given by nobody's consent. */
+const CLAIMABLE = new Set(
+  ['configmaps', 'secrets', 'serviceaccounts'].map((resource) => groupResourceKey({ group: '', resource })),
+);
 
 /** Consent to the claims of the provider's export, as it stands now. */
 export interface Consent {
@@ -50,7 +56,10 @@ export function decideConsent(
   const claims = asked.reported ?? asked.carried.map((claim) => ({ ...claim, selector: '' }));
   const wanted = [...new Map(claims.map((claim) => [groupResourceKey(claim), claim])).values()];
   const agreed = wanted.filter(
-    (claim) => inBinding.has(groupResourceKey(claim)) && workspace.allows(claim, 'get', 'list', 'watch'),
+    (claim) =>
+      CLAIMABLE.has(groupResourceKey(claim)) &&
+      inBinding.has(groupResourceKey(claim)) &&
+      workspace.allows(claim, 'get', 'list', 'watch'),
   );
   const exportClaims = agreed.map((claim) => grantedClaim(claim, workspace));
   // Related objects that come from the provider need their namespace; only with the workspace's consent.
@@ -61,8 +70,29 @@ export function decideConsent(
     condition:
       asked.reported === undefined
         ? unknown('Unknown', "The provider's export has not been read yet.")
-        : consentCondition(wanted, inBinding, workspace),
+        : withNotes(consentCondition(wanted, inBinding, workspace), agreed.length > 0, workspace),
   };
+}
+
+/** What the workspace goes without because of claims of the client export that are no provider's business. */
+function withNotes(
+  condition: ConditionState,
+  hasRelated: boolean,
+  workspace: WorkspaceClaims,
+): ConditionState {
+  if (workspace.apiBinding === undefined) return condition;
+  const notes: string[] = [];
+  if (hasRelated && !workspace.allows(NAMESPACES, 'get', 'list', 'watch', 'create')) {
+    notes.push(
+      `Without the permission claim namespaces on APIBinding ${workspace.apiBinding}, related objects of the provider reach only namespaces that exist.`,
+    );
+  }
+  if (!workspace.allows(GVR.events, 'create', 'patch')) {
+    notes.push(
+      `Without the permission claim events on APIBinding ${workspace.apiBinding}, no Events are written about objects.`,
+    );
+  }
+  return { ...condition, message: [condition.message, ...notes].filter((part) => part !== '').join(' ') };
 }
 
 function grantedClaim({ group, resource }: GroupResource, workspace: WorkspaceClaims): ExportClaim {
@@ -79,12 +109,20 @@ function consentCondition(
   workspace: WorkspaceClaims,
 ): ConditionState {
   if (wanted.length === 0) return yes('NoClaims', 'The provider asks for no related resources.');
-  const notInBinding = wanted.filter((claim) => !inBinding.has(groupResourceKey(claim)));
-  const notInWorkspace = wanted.filter(
+  const foreign = wanted.filter((claim) => !CLAIMABLE.has(groupResourceKey(claim)));
+  const possible = wanted.filter((claim) => CLAIMABLE.has(groupResourceKey(claim)));
+  const notInBinding = possible.filter((claim) => !inBinding.has(groupResourceKey(claim)));
+  const notInWorkspace = possible.filter(
     (claim) => inBinding.has(groupResourceKey(claim)) && !workspace.allows(claim, 'get', 'list', 'watch'),
   );
-  if (notInBinding.length + notInWorkspace.length === 0) return yes('Accepted');
+  if (foreign.length + notInBinding.length + notInWorkspace.length === 0) return yes('Accepted');
   const parts: string[] = [];
+  if (foreign.length > 0) {
+    const list = foreign.map(groupResourceText).join(', ');
+    parts.push(
+      `The provider asks for ${list}, which no consent can give: only configmaps, secrets and serviceaccounts.`,
+    );
+  }
   if (notInBinding.length > 0) {
     const list = notInBinding.map((claim) => `${groupResourceText(claim)} (${claim.selector})`).join(', ');
     parts.push(

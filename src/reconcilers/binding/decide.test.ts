@@ -365,6 +365,18 @@ describe('conditions of a binding', () => {
     expect([...given].filter((each) => !closed.includes(each))).toEqual([]);
   });
 
+  it.each([
+    ['another schema of the API', 'widgets', 'Unknown', 'Pending'],
+    ['another API, from a former state of the export,', 'gone', 'True', 'InSync'],
+  ])('with %s on the APIBinding', (_title, resource, status, reason) => {
+    const [{ group } = { group: '' }] = SCHEMAS.kind === 'usable' ? SCHEMAS.schemas : [];
+    const boundResources = [{ group, resource, schema: { name: `other.${resource}.${group}` } }];
+    const object = apiBinding({ status: { phase: 'Bound', boundResources } });
+    const plan = decideBinding(bindingObservation({ apiBinding: { kind: 'found', ours: true, object } }));
+    const state = plan.status?.conditions.find(([type]) => type === 'SchemaInSync')?.[1];
+    expect(state).toMatchObject({ status, reason });
+  });
+
   it.each<[string, Partial<BindingObservation>]>([
     ['the export was there before', {}],
     [

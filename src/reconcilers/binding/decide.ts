@@ -10,7 +10,7 @@ import type { Consent } from './consent.js';
 import { exportReadyCondition } from './export-ready.js';
 import type { BindingConditions, BindingObservation } from './observation.js';
 import { decideRelease } from './release.js';
-import { boundSchemaNames } from './live-schemas.js';
+import { liveSchemas } from './live-schemas.js';
 import type { SchemaPlan } from './manifests.js';
 import { apiBindingSteps, grantedClaims, provisionSteps } from './provision.js';
 import { POLL_MS } from './plan.js';
@@ -95,13 +95,17 @@ function schemaCondition(observed: BindingObservation): ConditionState {
   return pending ? unknown('Pending', `The schema is being installed.${lastTry(observed)}`) : yes('InSync');
 }
 
-/** kcp serves what is planned; that takes some seconds after each change. */
+/**
+ * kcp serves what is planned; that takes some seconds after each change. APIs that an APIBinding still lists from
+ * a former state of the export are never taken off it, so they are no reason to wait.
+ */
 function isFollowed(
   { apiBinding }: BindingObservation,
   { schemas }: { readonly schemas: readonly SchemaPlan[] },
 ): boolean {
-  const bound = apiBinding.kind === 'found' ? boundSchemaNames(apiBinding.object) : [];
-  return bound.every((name) => schemas.some((schema) => schema.name === name));
+  const bound = apiBinding.kind === 'found' ? liveSchemas(undefined, apiBinding.object) : [];
+  const boundTo = new Map(bound.map((schema) => [groupResourceKey(schema), schema.name]));
+  return schemas.every((schema) => (boundTo.get(groupResourceKey(schema)) ?? schema.name) === schema.name);
 }
 
 /** Steps are retried for ever; what stops them is shown meanwhile. */
