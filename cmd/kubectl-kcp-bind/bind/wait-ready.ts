@@ -42,6 +42,9 @@ export async function waitReady(
       else if (stuck?.reason !== standing.reason) stuck = { reason: standing.reason, since: clock.now() };
       else if (clock.now() - stuck.since >= PATIENCE_MS) throw notReady(name, standing.why);
       if (standing.kind === 'deleting') throw deleted(name);
+      context.remains(
+        `KubeBindBinding ${name} is not Ready yet (${standing.why}); the controller goes on with it`,
+      );
       return { done: false, detail: standing.why };
     },
     phase,

@@ -257,7 +257,7 @@ describe('bind URL', () => {
     expect(result.stderr).toContain('ExportReady RequestPending: the provider works on it');
     expect(result.stderr).not.toContain('\u001b[2J');
     expect(result.stderr).toMatch(
-      /error: not done after 30s: KubeBindBinding sheriffs exists and is not Ready yet/,
+      /error: not done after 30s: KubeBindBinding sheriffs is not Ready yet \(ExportReady RequestPending: the provider works on it/,
     );
     expect(result.stderr).toContain('run the same command again');
   });
