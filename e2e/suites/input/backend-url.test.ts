@@ -12,6 +12,7 @@ import {
 import { conditionWith } from '../../harness/conditions.js';
 import { createConsumer, type Consumer } from '../../harness/consumer.js';
 import { apply, kubectl, runKubectl } from '../../harness/kubectl.js';
+import { lastWords } from '../../harness/last-words.js';
 import { runPlugin } from '../../harness/plugin.js';
 import { freePorts } from '../../harness/ports.js';
 import { startStubSite, type StubSite } from '../../harness/stub-site.js';
@@ -185,7 +186,7 @@ describe('a connection to something that is no backend', () => {
   it.each(BAD_URLS)('is refused by the plugin in two lines: $title', async (bad) => {
     const run = await plugin(fresh, bad.url(place));
     expect(run.code).toBe(bad.exit ?? 6);
-    const [cause, remedy] = twoLines(run.stderr);
+    const [cause, remedy] = lastWords(run.stderr);
     expect(cause).toContain(bad.url(place));
     for (const part of bad.says) expect(`${cause} ${remedy}`).toMatch(part);
     expect(run.stdout).toBe('');
@@ -211,13 +212,13 @@ describe('a connection to something that is no backend', () => {
     const run = await plugin(fresh, url);
     expect(run.code).toBe(2);
     expect(run.stderr).not.toContain('secret');
-    twoLines(run.stderr);
+    lastWords(run.stderr);
   });
 
   it('is given up by the plugin as soon as the controller has said so, where the plugin does not look', async () => {
     const run = await plugin(bound, `${place.site}/page`, '--no-provider-check', '--connection=by-plugin');
     expect(run.code).toBe(6);
-    const [cause, remedy] = twoLines(run.stderr);
+    const [cause, remedy] = lastWords(run.stderr);
     expect(cause).toMatch(/connection by-plugin failed: BackendReachable NotABackend: .*text\/html/);
     expect(remedy).toContain('kubectl delete kubebindconnection by-plugin');
   });
@@ -250,13 +251,3 @@ describe('a connection to something that is no backend', () => {
     ]);
   }
 });
-
-/** The plugin's last words: one line of cause, one of remedy. */
-function twoLines(stderr: string): [string, string] {
-  const lines = stderr.trimEnd().split('\n');
-  const [cause = '', remedy = ''] = lines.slice(-2);
-  expect(cause).toMatch(/^error: ./);
-  expect(remedy).toMatch(/^ {2}to do: ./);
-  expect(lines.filter((line) => line.startsWith('error:'))).toHaveLength(1);
-  return [cause, remedy];
-}
