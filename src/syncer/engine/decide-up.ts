@@ -17,7 +17,7 @@ import { conventionalNamespace, toProviderKey } from './key-mapping.js';
 import { FORMER_MANAGERS, entryPositions, ourOwnership, ownershipOf } from './managed-fields.js';
 import type { ObjectMemory } from './object-memory.js';
 import { stripMarks } from './orphan.js';
-import { classifyCopy } from './ownership.js';
+import { classifyCopy, isCopyOfBinding } from './ownership.js';
 import { removalsBeforeApply, removalsOfFormerManagers } from './residue.js';
 import type { EmptyingMode } from './residue.js';
 import type { SyncContext } from './sync-context.js';
@@ -128,7 +128,9 @@ function decideLeaving({ consumer, copy, context }: UpInput, target: ObjectName)
   const { object } = copy;
   if (object === undefined) return copy.live || !held ? letGo : { kind: 'readCopy', target };
   const owner = classifyCopy(object, { uid: consumer.metadata.uid ?? '' }, context.marks);
-  if (owner.kind !== 'ours') return copy.live || !held ? letGo : { kind: 'readCopy', target };
+  // A binding that goes takes all its copies along, those of former objects of that name too.
+  const ours = owner.kind === 'ours' || (context.policies.draining && isCopyOfBinding(object, context.marks));
+  if (!ours) return copy.live || !held ? letGo : { kind: 'readCopy', target };
   if (deletionPolicyOf(consumer, context.policies) === 'Orphan')
     return { kind: 'orphanCopy', target, patch: stripMarks(object) };
   if (object.metadata.deletionTimestamp !== undefined) return { kind: 'waitGone', target };

@@ -75,7 +75,8 @@ export function desiredCopy(
       annotations,
     },
   };
-  const hash = jsonDigest(object);
+  // Not the version: a binding that moves to another one rewrites nothing.
+  const hash = jsonDigest({ ...object, apiVersion: undefined });
   const marked = { ...annotations, [DESIRED_HASH_ANNOTATION]: hash };
   return {
     object: { ...object, metadata: { ...object.metadata, annotations: marked } },

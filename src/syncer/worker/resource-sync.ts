@@ -53,6 +53,8 @@ export interface SyncStats {
   readonly synced?: boolean;
   /** Only while draining: nothing of ours is left on either side. */
   readonly drained: boolean;
+  /** Objects, counted each time they are shown, that are not taken: of another workspace, or beyond a limit. */
+  readonly refused?: number;
 }
 
 /** Keeps the objects of one API in sync. */

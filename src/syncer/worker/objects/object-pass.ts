@@ -101,16 +101,18 @@ export class ObjectPass {
       failure = error;
     }
     const { consumerLive } = view;
+    const options = { servers, context: context(), hasStatus, now: this.#options.clock.now() };
+    let statusInMs: number | undefined;
     try {
       // The status comes down whatever holds up the other direction.
-      if (outcome?.kind !== 'absent')
-        await passStatusDown(view, record, { servers, context: context(), hasStatus });
+      if (outcome?.kind !== 'absent') statusInMs = await passStatusDown(view, record, options);
     } catch (error) {
       if (outcome !== undefined) throw error;
     }
     if (outcome === undefined) throw failure;
     // On the way down the object turned out to be another one than the copy was compared with.
-    return view.consumerLive && !consumerLive ? { kind: 'waiting', retryInMs: 0 } : outcome;
+    if (view.consumerLive && !consumerLive) return { kind: 'waiting', retryInMs: 0 };
+    return statusInMs === undefined ? outcome : waitingAtMost(outcome, statusInMs);
   }
 
   async #up(subject: Subject): Promise<PassOutcome> {
@@ -277,6 +279,11 @@ export class ObjectPass {
     if (memory.contest === undefined) return;
     record.memory = { ...memory, contest: corrected(memory.contest, this.#options.clock.now()) };
   }
+}
+
+function waitingAtMost(outcome: PassOutcome, ms: number): PassOutcome {
+  if (outcome.kind !== 'waiting') return { kind: 'waiting', retryInMs: ms };
+  return { ...outcome, retryInMs: Math.min(ms, outcome.retryInMs ?? ms) };
 }
 
 function orphaned(target: ObjectName): { reason: string; message: string } {

@@ -19,6 +19,8 @@ export interface ObjectRecord {
   heldUntil: number;
   /** Something that may lift the refusal has happened since the last attempt began. */
   released: boolean;
+  /** For the pace of status writes. */
+  statusDebtUntil: number;
 }
 
 /** Counts over all records, kept up to date with each change. */
@@ -44,6 +46,7 @@ export class ObjectRecords<K extends string> {
       missingSince: undefined,
       heldUntil: 0,
       released: false,
+      statusDebtUntil: 0,
     };
     this.#records.set(key, record);
     return record;

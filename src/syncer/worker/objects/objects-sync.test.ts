@@ -83,6 +83,20 @@ describe('an edit', () => {
     expect(b.takeWrites()).toEqual(['consumer replace ns/a/status']);
   });
 
+  it('of the status, a hundred times in ten seconds, brings down the last one at a bearable pace', async () => {
+    const b = await open();
+    b.put(A, { spec: { size: 1 } });
+    await b.idle();
+    b.takeWrites();
+    for (let round = 0; round < 100; round++) {
+      b.provider.editStatus(COPY_A, { round });
+      await b.clock.advance(100);
+    }
+    await b.advance(2000);
+    expect(original(b)?.['status']).toEqual({ round: 99 });
+    expect(b.takeWrites().length).toBeLessThan(20);
+  });
+
   it('takes away what the user took away, emptied maps and lists too', async () => {
     const b = await open();
     const full = {
@@ -228,6 +242,7 @@ describe('a refused object', () => {
     for (let round = 0; round < 20; round++) b.provider.editStatus(COPY_A, { round });
     await b.idle();
     expect(b.takeWrites()).not.toContain(`provider apply ${nameOf(COPY_A)}`);
+    await b.advance(1000);
     expect(original(b)?.['status']).toEqual({ round: 19 });
     await b.advance(600_000);
     expect(b.takeWrites().length).toBeLessThan(30);
@@ -555,6 +570,7 @@ describe('a workspace that cannot be trusted', () => {
     await b.advance(60_000);
     expect(b.provider.all()).toEqual([]);
     expect(b.takeWrites()).toEqual([]);
+    expect(b.sync.stats().refused).toBeGreaterThan(0);
   });
 
   it('refuses the status: the object fails alone and the copy is kept in sync', async () => {
@@ -651,6 +667,31 @@ describe('drain', () => {
     expect(b.sync.stats().drained).toBe(true);
     expect(copyOf(b)).toBeDefined();
     expect(original(b)?.metadata.finalizers).toBeUndefined();
+  });
+
+  it('removes copies of former objects of a name too', async () => {
+    const b = await open();
+    b.put(A, { spec: { size: 1 } });
+    await b.idle();
+    b.consumer.vanish(A);
+    b.put(A, { spec: { size: 2 } });
+    await b.idle();
+    expect(b.sync.stats().problem).toMatchObject({ reason: 'Conflict' });
+    b.sync.drain();
+    await b.idle();
+    expect(b.sync.stats().drained).toBe(true);
+    expect(b.provider.all()).toEqual([]);
+  });
+
+  it('is not held up by what lies in a namespace that is mapped no more', async () => {
+    const b = await open({ target: { informerScope: 'Cluster' } });
+    b.put(A, { spec: { size: 1 } });
+    await b.idle();
+    b.consumer.vanish(A);
+    b.namespaces.take('ns');
+    b.sync.drain();
+    await b.idle();
+    expect(b.sync.stats().drained).toBe(true);
   });
 
   it('removes copies whose consumer object is already gone', async () => {

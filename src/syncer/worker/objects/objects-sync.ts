@@ -1,4 +1,3 @@
-import { KUBE_BIND } from '../../../api/markers.js';
 import { formatKey } from '../../../kube/cache/object-key.js';
 import type { ObjectKeyText } from '../../../kube/cache/object-key.js';
 import type { StoreChange } from '../../../kube/cache/object-store.js';
@@ -10,7 +9,6 @@ import { runQueue } from '../../../kube/run-queue.js';
 import type { QueueFailure } from '../../../kube/run-queue.js';
 import { WorkQueue } from '../../../kube/work-queue.js';
 import { hasSyncerFinalizer } from '../../engine/consumer-patch.js';
-import { member } from '../../engine/field-access.js';
 import { toConsumerKey } from '../../engine/key-mapping.js';
 import { isCopyOfBinding } from '../../engine/ownership.js';
 import type { SyncContext } from '../../engine/sync-context.js';
@@ -27,7 +25,7 @@ import { reflectorProblem } from './reflector-problem.js';
 import { SideGate } from './side-gate.js';
 import { Side } from './side.js';
 import type { RequestMade, SideName } from './side.js';
-import { followConsumer, syncContext } from './sync-parts.js';
+import { consumerNamespaces, followConsumer, syncContext } from './sync-parts.js';
 import { syncProblem } from './sync-problem.js';
 import { planWatch } from './watch-plan.js';
 
@@ -177,9 +175,10 @@ class ObjectsSync implements ResourceSync {
       pending,
       failing,
       ...(this.#lastSyncAt !== undefined && { lastSyncAt: this.#lastSyncAt }),
-      namespaces: this.#namespacesWithCopies(),
+      namespaces: consumerNamespaces(this.#copies.all(), this.#context().marks),
       ...(problem !== undefined && { problem }),
       drained: this.#isDrained(),
+      refused: [...(this.#consumers?.store.refused.values() ?? [])].reduce((sum, count) => sum + count, 0),
     };
   }
 
@@ -309,18 +308,11 @@ class ObjectsSync implements ResourceSync {
     if (this.#policy.force) return true;
     if (!this.#copies.synced) return false;
     const { marks } = this.#context();
-    for (const copy of this.#copies.all()) if (isCopyOfBinding(copy, marks)) return false;
-    return true;
-  }
-
-  #namespacesWithCopies(): readonly string[] {
-    const { marks } = this.#context();
-    const names = new Set<string>();
     for (const copy of this.#copies.all()) {
-      const name = member(copy.metadata.annotations, KUBE_BIND.consumerNamespace);
-      if (typeof name === 'string' && name !== '' && isCopyOfBinding(copy, marks)) names.add(name);
+      // What lies in a namespace that is mapped no more is out of reach, and goes with the namespace.
+      if (isCopyOfBinding(copy, marks) && this.#consumerKey(copy) !== undefined) return false;
     }
-    return [...names].sort();
+    return true;
   }
 
   #reflectorLimits(): Partial<ReflectorLimits> {

@@ -1,10 +1,14 @@
+import { KUBE_BIND } from '../../../api/markers.js';
 import { followResource } from '../../../kube/cache/follow-resource.js';
 import type { ResourceStore } from '../../../kube/cache/store.js';
 import type { ReflectorEvent, ReflectorLimits } from '../../../kube/cache/reflector.js';
 import type { Clock } from '../../../kube/clock.js';
-import type { Gvr, LogicalCluster } from '../../../kube/object.js';
+import type { Gvr, KubeObject, LogicalCluster } from '../../../kube/object.js';
 import type { KubeClient } from '../../../kube/client.js';
+import type { CopyMarks } from '../../engine/desired-copy.js';
+import { member } from '../../engine/field-access.js';
 import { withoutManagedFields } from '../../engine/managed-fields.js';
+import { isCopyOfBinding } from '../../engine/ownership.js';
 import type { SyncContext } from '../../engine/sync-context.js';
 import type { SyncPlaces, SyncPolicy, SyncTarget } from '../resource-sync.js';
 
@@ -41,4 +45,14 @@ export function syncContext(
       draining,
     },
   };
+}
+
+/** Namespaces of the consumer that this binding has copies from, in order. */
+export function consumerNamespaces(copies: Iterable<KubeObject>, marks: CopyMarks): readonly string[] {
+  const names = new Set<string>();
+  for (const copy of copies) {
+    const name = member(copy.metadata.annotations, KUBE_BIND.consumerNamespace);
+    if (typeof name === 'string' && name !== '' && isCopyOfBinding(copy, marks)) names.add(name);
+  }
+  return [...names].sort();
 }
