@@ -2,10 +2,13 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
 import { BINDINGS } from '../api/group.js';
 import { GVR } from '../api/gvr.js';
+import { BINDING_UID_LABEL } from '../api/markers.js';
 import type { KubeObject } from '../kube/object.js';
+import { generatedNames } from './binding/owner.js';
 import { at, objectsAt, textAt } from './views.js';
 import { CLIENT_CLUSTER, NAMESPACE } from './testing/fake-kcp.js';
-import { ALL_CLAIMS, converted, FakeWorld, widgetSpec, WORKSPACE } from './testing/fake-world.js';
+import type { FakeWorld } from './testing/fake-world.js';
+import { ALL_CLAIMS, converted, widgetSpec, WORKSPACE } from './testing/fake-world.js';
 import { Scenario } from './testing/scenario.js';
 
 const WITHOUT_BINDING_CLAIM = ALL_CLAIMS.filter((claim) => claim !== 'apibindings');
@@ -112,24 +115,52 @@ describe('binding an API', () => {
     expect(scenario.generatedBinding()).toBeUndefined();
   });
 
-  it('does not take an APIBinding that has its name and refers elsewhere', async () => {
+  it('leaves an APIBinding alone that has its name and refers elsewhere', async () => {
     const world = begin();
-    const process = scenario.start();
     const uid = world.createBinding('b', { connection: 'c', template: 'widgets' }).metadata.uid ?? '';
-    await world.run(10);
-    const name = [...process.pool.assigned.keys()].length > 0 ? generatedName(world) : '';
-    expect(name).toContain(uid);
+    const { apiBinding: name } = generatedNames({ cluster: WORKSPACE, name: 'b', uid });
+    const foreign = world.kcp.objects.create(GVR.apiBindings, WORKSPACE, {
+      apiVersion: 'apis.kcp.io/v1alpha2',
+      kind: 'APIBinding',
+      metadata: { name },
+      spec: { reference: { export: { path: 'root:elsewhere', name } } },
+    });
+    scenario.start();
+    await world.run();
+    expect(scenario.reason('APIBound')).toBe('ForeignAPIBinding');
+    expect(world.kcp.objects.get(GVR.apiBindings, WORKSPACE, name)['spec']).toEqual(foreign['spec']);
+    world.kcp.objects.delete(GVR.apiBindings, WORKSPACE, name);
+    await world.run();
+    expect(scenario.phase()).toBe('Ready');
+  });
+
+  it('writes to no other APIBinding of the workspace', async () => {
+    const world = begin();
+    const own = new Set<string>();
+    world.kcp.objects.create(GVR.apiBindings, WORKSPACE, {
+      apiVersion: 'apis.kcp.io/v1alpha2',
+      kind: 'APIBinding',
+      metadata: { name: 'other', labels: { 'kcp.kube-bind.io/component': 'generated-binding' } },
+      spec: { reference: { export: { path: 'root:kube-bind', name: 'kbb-of-somebody-else' } } },
+    });
+    const versions = () =>
+      scenario
+        .apiBindings()
+        .filter(({ metadata }) => !own.has(metadata.name))
+        .map(({ metadata }) => [metadata.name, metadata.resourceVersion]);
+    const before = versions();
+    await scenario.bind();
+    const made = scenario
+      .apiBindings()
+      .find(({ metadata }) => metadata.labels?.[BINDING_UID_LABEL] !== undefined);
+    own.add(made?.metadata.name ?? '');
+    expect(scenario.phase()).toBe('Ready');
+    expect(versions()).toEqual(before);
+    world.kcp.objects.delete(BINDINGS, WORKSPACE, 'b');
+    await world.run();
+    expect(versions()).toEqual(before);
   });
 });
-
-function generatedName(world: FakeWorld): string {
-  return (
-    world
-      .generatedObjects()
-      .find((each) => each.startsWith('apiexports/'))
-      ?.slice('apiexports/'.length) ?? ''
-  );
-}
 
 describe('a schema that the provider changes', () => {
   const names = (world: FakeWorld) =>

@@ -4,7 +4,8 @@ import { GVR } from '../api/gvr.js';
 import { BackendError } from '../backend/errors.js';
 import { secretHash } from '../state/login/secret-hash.js';
 import { at, textAt } from './views.js';
-import { CREDENTIALS, FakeWorld, WORKSPACE } from './testing/fake-world.js';
+import type { FakeWorld } from './testing/fake-world.js';
+import { CREDENTIALS, WORKSPACE } from './testing/fake-world.js';
 import { Scenario } from './testing/scenario.js';
 
 let scenario: Scenario;

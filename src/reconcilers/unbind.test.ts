@@ -5,7 +5,8 @@ import { FORCE_RELEASE_ANNOTATION } from '../api/markers.js';
 import type { KubeObject } from '../kube/object.js';
 import { textAt } from './views.js';
 import { CLIENT_CLUSTER } from './testing/fake-kcp.js';
-import { ALL_CLAIMS, FakeWorld, WORKSPACE } from './testing/fake-world.js';
+import type { FakeWorld } from './testing/fake-world.js';
+import { ALL_CLAIMS, WORKSPACE } from './testing/fake-world.js';
 import { Scenario } from './testing/scenario.js';
 
 let scenario: Scenario;

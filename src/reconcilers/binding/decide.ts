@@ -13,7 +13,7 @@ import { decideRelease } from './release.js';
 import { liveSchemas } from './live-schemas.js';
 import type { SchemaPlan } from './manifests.js';
 import { apiBindingSteps, grantedClaims, provisionSteps } from './provision.js';
-import { POLL_MS } from './plan.js';
+import { POLL_MS, SLOW_POLL_MS } from './plan.js';
 import type { BindingPhase, BindingPlan, BindingStep } from './plan.js';
 
 /** What is to be done next for a binding, and what its status says meanwhile. */
@@ -25,7 +25,6 @@ export function decideBinding(observed: BindingObservation): BindingPlan {
   const consent = consentOf(observed);
   const account = usableAccount(observed);
   const conditions = bindingConditions(observed, consent);
-  const waitsForKcp = observed.apiBinding.kind === 'found' && observed.access.kind !== 'served';
   return {
     steps: [
       ...(account === undefined ? [] : [assignStep(observed, account, consent)]),
@@ -33,8 +32,14 @@ export function decideBinding(observed: BindingObservation): BindingPlan {
       ...(observed.workspaceDying ? [] : apiBindingSteps(observed, consent)),
     ],
     status: { phase: phaseOf(observed, conditions), conditions },
-    ...(waitsForKcp ? { lookAgainMs: POLL_MS } : {}),
+    ...lookAgain(observed),
   };
+}
+
+/** Nothing tells when kcp begins to serve, or when an APIBinding goes that cannot be seen by everybody. */
+function lookAgain({ apiBinding, access }: BindingObservation): { readonly lookAgainMs?: number } {
+  if (apiBinding.kind === 'found') return access.kind === 'served' ? {} : { lookAgainMs: POLL_MS };
+  return apiBinding.kind === 'none' ? {} : { lookAgainMs: SLOW_POLL_MS };
 }
 
 function assignStep(observed: BindingObservation, account: Account, consent: Consent): BindingStep {

@@ -1,0 +1,106 @@
+import { describe, expect, it } from '@jest/globals';
+import { schemaName } from '../../api/names.js';
+import type { ResourceSchemaSpec } from '../../schema/resource-schema.js';
+import { converted, widgetSpec } from '../testing/fake-world.js';
+import { REF } from '../testing/observations.js';
+import type { LiveSchema } from './schema-plan.js';
+import { SchemaPlanner } from './schema-planner.js';
+
+function withVersions(...names: string[]): ResourceSchemaSpec {
+  const [version] = widgetSpec().versions;
+  if (version === undefined) throw new Error('no version');
+  const versions = names.map((name, i) => ({ ...version, name, storage: i === names.length - 1 }));
+  return {
+    ...widgetSpec(),
+    versions,
+    ...(names.length > 1 ? { conversion: { strategy: 'None' as const } } : {}),
+  };
+}
+
+function live(spec: ResourceSchemaSpec, storageVersions: readonly string[] = ['v1']): LiveSchema {
+  const { group, resource, contentHash } = converted(spec);
+  const name = schemaName(REF, { plural: resource, group }, contentHash);
+  return { group, resource, name, spec, storageVersions };
+}
+
+async function plan(spec: ResourceSchemaSpec | undefined, now: readonly LiveSchema[]) {
+  let loads = 0;
+  const planner = new SchemaPlanner();
+  const view = await planner.plan(REF, {
+    reported: spec && [converted(spec)],
+    live: now.map((schema) => ({ ...schema, spec: undefined })),
+    loadSpecs: async () => {
+      loads += 1;
+      return now;
+    },
+  });
+  return { ...view, loads };
+}
+
+describe('planning schemas', () => {
+  it('takes the first ones as they come', async () => {
+    const { decision, served } = await plan(widgetSpec(), []);
+    expect(decision).toMatchObject({
+      kind: 'usable',
+      schemas: [{ group: 'example.test', resource: 'widgets' }],
+    });
+    expect(served).toEqual([]);
+  });
+
+  it('reads no specs while the same is served that the provider has', async () => {
+    const { decision, served, loads } = await plan(widgetSpec(), [live(widgetSpec())]);
+    expect(loads).toBe(0);
+    expect(decision).toMatchObject({ kind: 'usable' });
+    expect(served).toMatchObject([{ schema: live(widgetSpec()).name }]);
+  });
+
+  it('keeps a stored version that the provider dropped, and comes to the same plan again', async () => {
+    const before = live(withVersions('v1', 'v2'), ['v1', 'v2']);
+    const { decision } = await plan(withVersions('v2'), [before]);
+    if (decision?.kind !== 'usable') throw new Error('refused');
+    const [schema] = decision.schemas;
+    expect(schema?.spec.versions.map(({ name }) => name)).toEqual(['v2', 'v1']);
+    expect(decision.apis).toMatchObject([{ syncVersion: 'v2' }]);
+    const after = live(schema?.spec ?? widgetSpec(), ['v1', 'v2']);
+    expect(after.name).toBe(schema?.name);
+    const again = await plan(withVersions('v2'), [after]);
+    expect(again.decision).toMatchObject({ kind: 'usable', schemas: [{ name: after.name }] });
+  });
+
+  it('refuses what kcp cannot take in place, and goes on with what is served', async () => {
+    const now = live(widgetSpec());
+    const { decision, served } = await plan({ ...widgetSpec(), scope: 'Cluster' }, [now]);
+    expect(decision).toMatchObject({ kind: 'refused', condition: { reason: 'Incompatible' } });
+    expect(served).toMatchObject([{ schema: now.name, scope: 'Namespaced' }]);
+  });
+
+  it('refuses to lose an API that the provider does not report any more', async () => {
+    const other = { ...live(widgetSpec()), resource: 'gadgets' };
+    const { decision } = await plan(widgetSpec(), [live(widgetSpec()), other]);
+    expect(decision).toMatchObject({ kind: 'refused', condition: { reason: 'Incompatible' } });
+  });
+
+  it('keeps what is served while no worker has reported', async () => {
+    const now = live(widgetSpec());
+    const { decision, served } = await plan(undefined, [now]);
+    expect(decision).toMatchObject({ kind: 'usable', schemas: [{ name: now.name }] });
+    expect(served).toMatchObject([{ schema: now.name, kind: 'Widget' }]);
+    expect((await plan(undefined, [])).decision).toBeUndefined();
+  });
+
+  it('takes nothing that a worker did not convert', async () => {
+    const forged = { ...converted(widgetSpec()), specJson: '{"group":"x"}' };
+    const view = await new SchemaPlanner().plan(REF, {
+      reported: [forged],
+      live: [],
+      loadSpecs: async () => [],
+    });
+    expect(view.decision).toMatchObject({ kind: 'refused', condition: { reason: 'Unsupported' } });
+  });
+
+  it('works once for the same inputs', async () => {
+    const planner = new SchemaPlanner();
+    const inputs = { reported: [converted(widgetSpec())], live: [], loadSpecs: async () => [] };
+    expect(await planner.plan(REF, inputs)).toBe(await planner.plan(REF, inputs));
+  });
+});
