@@ -13,10 +13,9 @@ import { ControllerError } from './controller-error.js';
 export interface Servers {
   /** The client workspace. */
   readonly client: KubeClient;
-  /** The controller's credentials for a virtual workspace's URL. */
+  /** The controller's credentials for a virtual workspace's URL, mapped as --vw-url-map says. */
   readonly credentialsFor: (url: string) => ServerCredentials;
   readonly connect: (credentials: ServerCredentials) => KubeClient;
-  readonly urlMap: (url: string) => string;
 }
 
 /** @throws ControllerError where the kubeconfig names no workspace, or a file cannot be read */
@@ -49,7 +48,7 @@ export async function openServers(
     client: open(own),
     connect: open,
     credentialsFor: (url) => ({
-      server: url.replace(/\/+$/, ''),
+      server: mapUrl(url.replace(/\/+$/, ''), urlMap),
       auth: own.auth,
       ...(ca === undefined ? {} : { ca }),
       ...(caFile === undefined && own.tlsServerName !== undefined
@@ -57,7 +56,6 @@ export async function openServers(
         : {}),
       ...(own.proxyUrl === undefined ? {} : { proxyUrl: own.proxyUrl }),
     }),
-    urlMap: (url) => mapUrl(url, urlMap),
   };
 }
 

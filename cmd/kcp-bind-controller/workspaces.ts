@@ -19,7 +19,6 @@ export function openWorkspaces(
       const client = servers.connect(servers.credentialsFor(url));
       return mayWrite ? fencedClient(client, mayWrite) : client;
     },
-    urlMap: servers.urlMap,
     clock,
     random: Math.random,
     signal,
