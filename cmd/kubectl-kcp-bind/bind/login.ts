@@ -126,17 +126,25 @@ function settledLook(connection: Connection, before: Connection): Connection | u
   if (phase === 'Connected' && !renewing) return connection;
   const standing = explainConnection(connection);
   if (standing.kind !== 'stuck') return undefined;
-  const reached = connection.status?.conditions?.some(
+  const unreachable = connection.status?.conditions?.some(
     (condition) => condition.type === 'BackendReachable' && condition.status === 'False',
   );
   throw new PluginError({
-    code: reached === true ? 'PROVIDER' : 'LOGIN',
+    code: unreachable === true ? 'PROVIDER' : 'LOGIN',
     message: `the connection ${connection.metadata.name} failed: ${standing.why}`,
-    remedy:
-      reached === true
-        ? `correct what the message names; a wrong URL needs another connection (kubectl delete kubebindconnection ${connection.metadata.name})`
-        : 'run the same command again for a new login',
+    remedy: unreachable === true ? anotherUrl(connection) : anotherLogin(standing.reason),
   });
+}
+
+function anotherUrl({ metadata }: Connection): string {
+  return `correct what the message names; a wrong URL needs another connection (kubectl delete kubebindconnection ${metadata.name})`;
+}
+
+/** A login that could not even begin needs more than another try. */
+function anotherLogin(reason: string): string {
+  return reason === 'HandshakeUnavailable'
+    ? 'do what the message says, then run the same command again'
+    : 'run the same command again for a new login';
 }
 
 function waitingText(connection: Connection): string {

@@ -343,19 +343,25 @@ describe('bind URL', () => {
     expect(result.stderr).toContain('run the same command again');
   });
 
-  it('reports a refused login', async () => {
+  it.each([
+    ['LoginRefused', 'the provider says: access_denied', 'run the same command again for a new login'],
+    [
+      'HandshakeUnavailable',
+      'accept the permission claim logicalclusters',
+      'do what the message says, then run the same command again',
+    ],
+  ])('reports a login that ended with %s, and what to do', async (reason, message, remedy) => {
     const result = await bind(['--template', 'sheriffs'], {
       openBrowser: async () =>
         workspace.setStatus('kubebindconnections', connectionName(), {
           phase: 'Failed',
           observedGeneration: 1,
-          conditions: [
-            condition('Authenticated', 'False', 'LoginRefused', 'the provider says: access_denied'),
-          ],
+          conditions: [condition('Authenticated', 'False', reason, message)],
         } as unknown as KubeObject['status']),
     });
     expect(result.code).toBe(EXIT_CODES.login);
-    expect(result.stderr).toContain('access_denied');
+    expect(result.stderr).toContain(message);
+    expect(result.stderr).toContain(`to do: ${remedy}`);
   });
 
   it.each([
