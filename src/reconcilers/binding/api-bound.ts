@@ -9,6 +9,13 @@ import { generatedApiBinding } from './manifests.js';
 import type { BindingObservation } from './observation.js';
 import { generatedNames } from './owner.js';
 
+/**
+ * kcp before its pull request 4233 never lets go of the name of a CRD that was established and deleted. It notes
+ * names in an annotation that it makes again, from what is there, when it is missing.
+ */
+const LOST_LOCK =
+  'If there is none any more, kcp holds the name of a CustomResourceDefinition that was deleted; let it look again: kubectl annotate logicalcluster cluster internal.apis.kcp.io/resource-bindings-';
+
 /** What an APIBinding's own conditions say. Its `Ready` tells nothing about later troubles. */
 export type BoundState =
   | { readonly kind: 'bound' }
@@ -91,7 +98,7 @@ function withApiBinding(observed: BindingObservation, object: KubeObject): Condi
     case 'conflict':
       return no(
         'NameConflict',
-        `The workspace already serves an API of this name: ${state.message}. Remove the other one (an APIBinding or a CustomResourceDefinition); kcp then binds this one by itself.`,
+        `The workspace already serves an API of this name: ${state.message}. Remove the other one (an APIBinding or a CustomResourceDefinition); kcp then binds this one by itself. ${LOST_LOCK}`,
       );
     case 'schema-invalid':
       return no('NotServed', `kcp cannot serve the schema: ${state.message}. Ask the provider to mend it.`);
