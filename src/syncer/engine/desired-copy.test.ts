@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from '@jest/globals';
 import { BOOKKEEPING_KEYS, isBookkeepingKey } from './bookkeeping-keys.js';
 import { canonicalJson } from './canonical-json.js';
@@ -29,6 +30,11 @@ describe('bookkeeping keys', () => {
     'kcp.io.example.org/x',
     '',
   ])('%s travels', (key) => expect(isBookkeepingKey(key)).toBe(false));
+
+  it('are all in the reference', async () => {
+    const reference = await readFile('docs/reference/object-sync.md', 'utf8');
+    for (const rule of BOOKKEEPING_KEYS) expect(reference).toContain(`| \`${rule.value}\``);
+  });
 
   it('say whose they are and what they would do', () => {
     for (const rule of BOOKKEEPING_KEYS) expect(`${rule.owner}${rule.why}`.length).toBeGreaterThan(20);

@@ -129,6 +129,20 @@ describe('an edit', () => {
     expect(b.failures).toEqual([]);
   });
 
+  it('empties a map that the schema requires, in place', async () => {
+    const b = await open();
+    b.put(A, { spec: { size: 1, labels: { a: '1' } } });
+    await b.idle();
+    b.provider.validate = (object) =>
+      (object['spec'] as { labels?: object }).labels === undefined
+        ? 'spec.labels: Required value'
+        : undefined;
+    b.put(A, { spec: { size: 1, labels: {} } });
+    await b.idle();
+    expect(copyOf(b)?.['spec']).toEqual({ size: 1, replicas: 3, labels: {} });
+    expect(b.sync.stats()).toMatchObject({ failing: 0, pending: 0 });
+  });
+
   it('leaves what the provider has added', async () => {
     const b = await open();
     b.put(A, { spec: { size: 1, labels: { a: '1' }, set: ['x'] } });
