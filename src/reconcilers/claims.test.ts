@@ -31,8 +31,13 @@ describe('claims of a workspace', () => {
 
   it.each<[string, KubeObject[], boolean]>([
     ['both sides', [apiBinding([accepted(['get', 'list'])], [asked(['get', 'list'])])], true],
-    ['every verb', [apiBinding([accepted(['*'])], [asked(['get', 'list'])])], true],
-    ['every verb asked for', [apiBinding([accepted(['get', 'list'])], [asked(['*'])])], true],
+    [
+      'every verb, which kcp takes for a verb of that name',
+      [apiBinding([accepted(['*'])], [asked(['get', 'list'])])],
+      false,
+    ],
+    ['every verb asked for', [apiBinding([accepted(['get', 'list'])], [asked(['*'])])], false],
+    ['every verb on both sides', [apiBinding([accepted(['*'])], [asked(['*'])])], true],
     ['accepted, but not asked for any more', [apiBinding([accepted(['get', 'list'])], [])], false],
     ['asked for, but not accepted', [apiBinding([], [asked(['get', 'list'])])], false],
     ['rejected', [apiBinding([accepted(['get', 'list'], 'Rejected')], [asked(['get', 'list'])])], false],
@@ -58,6 +63,17 @@ describe('claims of a workspace', () => {
     ['none', [], false],
   ])('%s', (_title, objects, expected) => {
     expect(allows(objects)).toBe(expected);
+  });
+});
+
+describe('the hint about a claim', () => {
+  const hint = (given: string[], wanted: string[]) =>
+    readClaims([apiBinding([accepted(given)], [asked(wanted)])], HOME, 'x').hint(SECRETS);
+
+  it('says what is wrong with the verb *, and nothing else', () => {
+    expect(hint(['*'], ['get'])).toContain('list the verbs');
+    expect(hint(['*'], ['*'])).toBe('');
+    expect(hint(['get'], ['get', 'list'])).toBe('');
   });
 });
 

@@ -42,9 +42,24 @@ export class WorkspaceClaims {
   /** Name of the APIBinding, for messages; undefined where the workspace shows none. */
   readonly apiBinding: string | undefined;
 
-  constructor(verbs: ReadonlyMap<string, ReadonlySet<string>>, apiBinding: string | undefined) {
+  readonly #starred: ReadonlySet<string>;
+
+  /** @param starred claims that are accepted with the verb `*`, for which kcp grants nothing */
+  constructor(
+    verbs: ReadonlyMap<string, ReadonlySet<string>>,
+    apiBinding: string | undefined,
+    starred: ReadonlySet<string> = new Set(),
+  ) {
     this.#verbs = verbs;
     this.apiBinding = apiBinding;
+    this.#starred = starred;
+  }
+
+  /** For messages that ask to accept the claim: why it does not count although it looks accepted. */
+  hint(resource: GroupResource): string {
+    return this.#starred.has(groupResourceKey(resource))
+      ? ' It is accepted there with the verb *, as apis.kcp.io/v1alpha1 does: list the verbs that the export claims instead, in apis.kcp.io/v1alpha2.'
+      : '';
   }
 
   /** True when all of the verbs are granted. */
@@ -79,7 +94,14 @@ export function readClaims(
       verbs.set(resource, new Set([...mine].filter((verb) => theirs.has(verb))));
     }
   }
-  return new WorkspaceClaims(verbs, considered[0]?.metadata.name);
+  const starred = new Set(considered.flatMap(starredClaims).filter((key) => !verbs.get(key)?.has('*')));
+  return new WorkspaceClaims(verbs, considered[0]?.metadata.name, starred);
+}
+
+function starredClaims(apiBinding: KubeObject): string[] {
+  return objectsAt(apiBinding, 'spec', 'permissionClaims')
+    .filter((claim) => claim['state'] === 'Accepted' && textsAt(claim, 'verbs').includes('*'))
+    .map(keyOf);
 }
 
 function grantedVerbs(apiBinding: KubeObject): Map<string, ReadonlySet<string>> {
@@ -90,11 +112,9 @@ function grantedVerbs(apiBinding: KubeObject): Map<string, ReadonlySet<string>> 
   for (const claim of objectsAt(apiBinding, 'spec', 'permissionClaims')) {
     const wanted = asked.get(keyOf(claim));
     if (claim['state'] !== 'Accepted' || wanted === undefined) continue;
+    // As kcp compares them: `*` is one more verb, and meets nothing but another `*`.
     const wantedVerbs = new Set(textsAt(wanted, 'verbs'));
-    const accepted = textsAt(claim, 'verbs');
-    const verbs = accepted.includes('*')
-      ? wantedVerbs
-      : new Set(wantedVerbs.has('*') ? accepted : accepted.filter((verb) => wantedVerbs.has(verb)));
+    const verbs = new Set(textsAt(claim, 'verbs').filter((verb) => wantedVerbs.has(verb)));
     granted.set(keyOf(claim), verbs);
   }
   return granted;

@@ -7,7 +7,14 @@ import { printable } from '../output/printable.js';
 import { pollUntil, type Look } from '../poll.js';
 import { asApiBinding, asObject, type ApiBinding, type PermissionClaim } from '../typed-objects.js';
 import { patchSpec } from '../guarded-patch.js';
-import { answerClaims, claimKey, claimName, reviewClaims, SHIPPED_CLAIMS } from './client-claims.js';
+import {
+  answerClaims,
+  claimKey,
+  claimName,
+  reviewClaims,
+  SHIPPED_CLAIMS,
+  withoutStars,
+} from './client-claims.js';
 import { describeExport, searchClientBinding, type ClientBindingSearch } from './client-export.js';
 import { createApiBinding } from './create-api-binding.js';
 import { apiBindingManifest, type ExportReference } from './manifests.js';
@@ -73,7 +80,7 @@ export async function ensureClientBinding(
     const { binding } = search;
     const isBound = binding.status?.phase === 'Bound';
     const bound = isBound ? binding : await waitBound(context, session, binding.metadata.name);
-    return completeClaims(context, session, bound);
+    return completeClaims(context, session, await listVerbs(context, session, bound));
   }
   const { reference } = options;
   const claims = answerClaims(SHIPPED_CLAIMS, { apiBindings: options.apiBindingsClaim });
@@ -127,6 +134,20 @@ async function alignClaims(
     const keys = new Set(superfluous.map(claimKey));
     return (current.spec.permissionClaims ?? []).filter((claim) => !keys.has(claimKey(claim)));
   });
+}
+
+/** An APIBinding of apis.kcp.io/v1alpha1 accepts `*`, for which kcp grants nothing. */
+async function listVerbs(
+  context: CommandContext,
+  session: Session,
+  binding: ApiBinding,
+): Promise<ApiBinding> {
+  const { starred } = reviewClaims(binding);
+  if (starred.length === 0) return binding;
+  context.report.note(
+    `Listing the verbs of the accepted permission claims ${namesOf(starred)} on APIBinding ${printable(binding.metadata.name)}: kcp grants nothing for *`,
+  );
+  return changeClaims(context, session, binding, withoutStars);
 }
 
 /** An APIBinding that was there before: claims that nobody answered are put to the user. */

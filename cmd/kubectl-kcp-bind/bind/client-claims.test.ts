@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
 import type { ApiBinding } from '../typed-objects.js';
-import { answerClaims, reviewClaims, SHIPPED_CLAIMS } from './client-claims.js';
+import { answerClaims, reviewClaims, SHIPPED_CLAIMS, withoutStars } from './client-claims.js';
 
 function apiBinding(init: object): ApiBinding {
   return { metadata: { name: 'x' }, spec: {}, ...init } as ApiBinding;
@@ -40,5 +40,32 @@ describe('the client’s permission claims', () => {
     expect(review.unanswered.map(({ resource }) => resource)).toEqual(['namespaces']);
     expect(review.superfluous.map(({ resource }) => resource)).toEqual(['events']);
     expect(review.rejected.map(({ resource }) => resource)).toEqual(['secrets']);
+  });
+
+  it('that are accepted with * get the verbs that are asked for; the others stay as they are', () => {
+    const selector = { matchAll: true };
+    const answer = (resource: string, verbs: string[], state = 'Accepted') => ({
+      group: '',
+      resource,
+      verbs,
+      state,
+      selector,
+    });
+    const bound = (claims: object[]) =>
+      apiBinding({
+        spec: { permissionClaims: claims },
+        status: {
+          exportPermissionClaims: ['secrets', 'events', 'namespaces'].map((resource) => ({
+            resource,
+            verbs: ['get'],
+          })),
+        },
+      });
+    const rest = [answer('events', ['get']), answer('namespaces', ['*'], 'Rejected')];
+    expect(withoutStars(bound([answer('secrets', ['*']), ...rest]))).toEqual([
+      answer('secrets', ['get']),
+      ...rest,
+    ]);
+    expect(withoutStars(bound(rest))).toBeUndefined();
   });
 });

@@ -50,6 +50,11 @@ export interface ClaimReview {
   readonly superfluous: readonly PermissionClaim[];
   /** Asked for and rejected. */
   readonly rejected: readonly PermissionClaim[];
+  /**
+   * As asked for, and accepted with the verb `*`, as every APIBinding of apis.kcp.io/v1alpha1 does. kcp then grants
+   * nothing: it takes `*` for one more verb, which the export does not claim.
+   */
+  readonly starred: readonly PermissionClaim[];
 }
 
 export function reviewClaims(binding: Pick<ApiBinding, 'spec' | 'status'>): ClaimReview {
@@ -61,7 +66,25 @@ export function reviewClaims(binding: Pick<ApiBinding, 'spec' | 'status'>): Clai
     unanswered: asked.filter((claim) => !answers.has(claimKey(claim))),
     superfluous: answered.filter((claim) => !askedKeys.has(claimKey(claim))),
     rejected: asked.filter((claim) => answers.get(claimKey(claim))?.state === 'Rejected'),
+    starred: asked.filter((claim) => {
+      const answer = answers.get(claimKey(claim));
+      return answer?.state === 'Accepted' && hasStar(answer) && !hasStar(claim);
+    }),
   };
+}
+
+/** The answers of an APIBinding with the verbs that are asked for in place of `*`. Grants no more than before. */
+export function withoutStars(binding: Pick<ApiBinding, 'spec' | 'status'>): readonly object[] | undefined {
+  const starred = new Map(reviewClaims(binding).starred.map((claim) => [claimKey(claim), claim]));
+  if (starred.size === 0) return undefined;
+  return (binding.spec.permissionClaims ?? []).map((claim) => {
+    const asked = starred.get(claimKey(claim));
+    return asked === undefined ? claim : { ...claim, verbs: asked.verbs ?? [] };
+  });
+}
+
+function hasStar(claim: PermissionClaim): boolean {
+  return claim.verbs?.includes('*') === true;
 }
 
 /** `secrets`, `apibindings.apis.kcp.io` */

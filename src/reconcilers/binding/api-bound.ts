@@ -82,7 +82,7 @@ function withoutApiBinding(observed: BindingObservation, claims: readonly Export
   const yaml = stringify(generatedApiBinding(observed.ref, observed.home, claims));
   return no(
     'ClaimMissing',
-    `The controller may not bind the API in this workspace. Either accept the permission claim apibindings.apis.kcp.io on APIBinding ${observed.claims.apiBinding ?? 'to the client export'}, or bind APIExport ${observed.home.path}:${generatedNames(observed.ref).exportName} yourself, by applying:\n${yaml}`,
+    `The controller may not bind the API in this workspace. Either accept the permission claim apibindings.apis.kcp.io on APIBinding ${observed.claims.apiBinding ?? 'to the client export'} (with all verbs that the export claims), or bind APIExport ${observed.home.path}:${generatedNames(observed.ref).exportName} yourself, by applying:\n${yaml}`,
   );
 }
 

@@ -132,7 +132,8 @@ function consentCondition(
   if (notInWorkspace.length > 0) {
     const list = notInWorkspace.map(groupResourceText).join(', ');
     const name = workspace.apiBinding ?? 'to the client export';
-    parts.push(`Accept the permission claim ${list} on APIBinding ${name} of this workspace too.`);
+    const hint = notInWorkspace.map((claim) => workspace.hint(claim)).find((text) => text !== '') ?? '';
+    parts.push(`Accept the permission claim ${list} on APIBinding ${name} of this workspace too.${hint}`);
   }
   return no('NotAccepted', detail(parts.join(' ')));
 }

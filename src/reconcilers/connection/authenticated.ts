@@ -1,4 +1,5 @@
 import type { ConditionState } from '../../api/conditions.js';
+import { GVR } from '../../api/gvr.js';
 import { detail, no, unknown, yes } from '../conditions.js';
 import { loginView, whyNoHandshake } from './login-plan.js';
 import type { ConnectionObservation, SecretProbe } from './observation.js';
@@ -61,7 +62,7 @@ function secretTrouble(
 ): string {
   switch (kind) {
     case 'claim-missing':
-      return `${name} cannot be read: accept the permission claim secrets on APIBinding ${observed.claims.apiBinding ?? 'to the client export'} of this workspace.`;
+      return `${name} cannot be read: accept the permission claim secrets on APIBinding ${observed.claims.apiBinding ?? 'to the client export'} of this workspace.${observed.claims.hint(GVR.secrets)}`;
     case 'not-found':
       return `${name} does not exist: create it with the kubeconfig and the label kcp.kube-bind.io/credentials: "true".`;
     case 'not-labelled':

@@ -25,7 +25,7 @@ export function whyNoHandshake(observed: ConnectionObservation): string | undefi
   }
   if (!observed.claims.allows(GVR.logicalClusters, 'get', 'list', 'watch')) {
     const name = observed.claims.apiBinding ?? 'to the client export';
-    return `The login page must show this workspace's path: accept the permission claim logicalclusters.core.kcp.io on APIBinding ${name} of this workspace.`;
+    return `The login page must show this workspace's path: accept the permission claim logicalclusters.core.kcp.io on APIBinding ${name} of this workspace.${observed.claims.hint(GVR.logicalClusters)}`;
   }
   return undefined;
 }
