@@ -3,6 +3,7 @@ import type { LightMyRequestResponse } from 'fastify';
 import type { Browser } from './testing/browser.js';
 import { csrfOf, formAction, locationOf } from './testing/browser.js';
 import { csrfToken } from './login-cookie.js';
+import { expectReason } from '../api/testing/expect-reason.js';
 import { status } from '../state/testing/memory-kube-client.js';
 import {
   CHEESES,
@@ -64,6 +65,8 @@ async function loggedIn(browser: Browser, extra = '') {
   expect(done.statusCode).toBe(303);
   return { url, callback };
 }
+/** The reason that a login has ended with, for the connection's condition. */
+const ending = async () => ({ reason: (await world.state()).login?.endedReason ?? '' });
 const binds = () => world.backend.calls.filter(({ path }) => path === '/api/bind');
 
 describe('a login from the plugin', () => {
@@ -386,9 +389,9 @@ describe('a callback', () => {
     expect(page.statusCode).toBe(403);
     expect(page.body).toContain('x&lt;script&gt;');
     expect(page.body).not.toContain('<script');
+    expectReason('connection/Authenticated/LoginRefused', await ending());
     expect((await world.state()).login).toMatchObject({
       stage: 'ended',
-      endedReason: 'LoginRefused',
       endedBecause: 'access_denied: x<script>alert(1)</script>',
     });
     expect((await world.state()).account).toBeUndefined();
@@ -400,7 +403,8 @@ describe('a callback', () => {
     const { consent } = await openByPlugin(browser);
     const { callback } = await continueTo(browser, consent);
     expect((await browser.get(callback)).body).toContain('offers nothing');
-    expect((await world.state()).login).toMatchObject({ stage: 'ended', endedReason: 'NoOffers' });
+    expect((await world.state()).login?.stage).toBe('ended');
+    expectReason('connection/Authenticated/NoOffers', await ending());
     expect(binds()).toEqual([]);
   });
 
@@ -417,7 +421,8 @@ users: [{name: d, user: {exec: {command: sh}}}]
     const { consent } = await openByPlugin(browser);
     const { callback } = await continueTo(browser, consent);
     expect((await browser.get(callback)).body).toContain('exec');
-    expect((await world.state()).login).toMatchObject({ stage: 'ended', endedReason: 'BackendRefused' });
+    expect((await world.state()).login?.stage).toBe('ended');
+    expectReason('connection/Authenticated/BackendRefused', await ending());
     expect((await world.state()).account).toBeUndefined();
   });
 

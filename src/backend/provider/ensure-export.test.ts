@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { GVR } from '../../api/gvr.js';
 import { COMPONENT_LABEL } from '../../api/markers.js';
+import { expectReason } from '../../api/testing/expect-reason.js';
 import { ManualClock, settle } from '../../kube/testing/manual-clock.js';
 import type { JsonObject } from '../../kube/json-value.js';
 import { apiError, FakeProvider } from '../testing/fake-provider.js';
@@ -38,7 +39,9 @@ describe('ensureExportRequest', () => {
   it('takes an export that is there, and writes nothing', async () => {
     const provider = new FakeProvider();
     exporting(provider);
-    expect(await run(provider)).toMatchObject({ reason: 'ExportReady', export: { name: 'cowboys' } });
+    const outcome = await run(provider);
+    expectReason('binding/ExportReady/ExportReady', outcome);
+    expect(outcome).toMatchObject({ export: { name: 'cowboys' } });
     expect(provider.writes).toEqual([]);
   });
 
@@ -71,7 +74,8 @@ describe('ensureExportRequest', () => {
     const provider = new FakeProvider();
     provider.put(GVR.exportRequests, 'cowboys', { status: { phase: 'Pending' } });
     const outcome = await run(provider);
-    expect(outcome).toMatchObject({ reason: 'RequestPending', seconds: 60 });
+    expectReason('binding/ExportReady/RequestPending', outcome);
+    expect(outcome).toMatchObject({ seconds: 60 });
     expect(provider.writes).toEqual([]);
   });
 
@@ -91,15 +95,15 @@ describe('ensureExportRequest', () => {
       },
     });
     const outcome = await run(provider);
-    expect(outcome).toMatchObject({
-      reason: 'RequestFailed',
-      message: expect.stringContaining('claim on nodes'),
-    });
+    expectReason('binding/ExportReady/RequestFailed', outcome);
+    expect(outcome).toMatchObject({ message: expect.stringContaining('claim on nodes') });
   });
 
   it('tells apart what is missing when it may not create', async () => {
     const provider = new FakeProvider();
-    expect(await run(provider, { name: 'cowboys' })).toMatchObject({ reason: 'ExportNotFound', seconds: 0 });
+    const absent = await run(provider, { name: 'cowboys' });
+    expectReason('binding/ExportReady/ExportNotFound', absent);
+    expect(absent).toMatchObject({ seconds: 0 });
     provider.put(GVR.exportRequests, 'cowboys');
     expect(await run(provider, { name: 'cowboys' })).toMatchObject({ reason: 'RequestPending' });
     exporting(provider);
@@ -109,10 +113,9 @@ describe('ensureExportRequest', () => {
   it('refuses an export that lacks a wanted resource, and takes one that has more', async () => {
     const provider = new FakeProvider();
     exporting(provider, { ...spec, resources: [{ ...resource!, resource: 'sheriffs' }] });
-    expect(await run(provider)).toMatchObject({
-      reason: 'ExportMismatch',
-      message: expect.stringContaining('cowboys.wildwest.dev'),
-    });
+    const outcome = await run(provider);
+    expectReason('binding/ExportReady/ExportMismatch', outcome);
+    expect(outcome).toMatchObject({ message: expect.stringContaining('cowboys.wildwest.dev') });
     exporting(provider, {
       ...spec,
       resources: [{ ...resource!, resource: 'sheriffs' }, resource!],
@@ -138,13 +141,13 @@ describe('ensureExportRequest', () => {
   });
 
   it.each([
-    [403, 'ProviderForbidden'],
-    [422, 'RequestFailed'],
-    [409, 'RequestPending'],
-  ] as const)('turns %d on create into %s', async (status, reason) => {
+    [403, 'binding/ExportReady/ProviderForbidden'],
+    [422, 'binding/ExportReady/RequestFailed'],
+    [409, 'binding/ExportReady/RequestPending'],
+  ] as const)('turns %d on create into %s', async (status, produced) => {
     const provider = new FakeProvider();
     provider.fault = (verb) => (verb === 'create' ? apiError(status, 'X') : undefined);
-    expect(await run(provider)).toMatchObject({ reason });
+    expectReason(produced, await run(provider));
   });
 
   it.each([401, 500, 404])(

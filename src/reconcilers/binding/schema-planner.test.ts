@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { schemaName } from '../../api/names.js';
+import { expectReason } from '../../api/testing/expect-reason.js';
 import type { ResourceSchemaSpec } from '../../schema/resource-schema.js';
 import { converted, widgetSpec } from '../testing/fake-world.js';
 import { REF } from '../testing/observations.js';
@@ -70,7 +71,8 @@ describe('planning schemas', () => {
   it('refuses what kcp cannot take in place, and goes on with what is served', async () => {
     const now = live(widgetSpec());
     const { decision, served } = await plan({ ...widgetSpec(), scope: 'Cluster' }, [now]);
-    expect(decision).toMatchObject({ kind: 'refused', condition: { reason: 'Incompatible' } });
+    if (decision?.kind !== 'refused') throw new Error('not refused');
+    expectReason('binding/SchemaInSync/Incompatible', decision.condition);
     expect(served).toMatchObject([{ schema: now.name, scope: 'Namespaced' }]);
   });
 

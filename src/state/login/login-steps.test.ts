@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from '@jest/globals';
+import { expectReason } from '../../api/testing/expect-reason.js';
 import type { Login } from '../records.js';
 import { LOGIN_MS, MAX_WRONG_CODES, PROVIDER_LOGIN_MS } from './login-lifetimes.js';
 import {
@@ -124,7 +125,8 @@ describe('claiming', () => {
       });
       current = step.login ?? current;
     }
-    expect(current).toMatchObject({ stage: 'ended', endedReason: 'LoginEnded' });
+    expect(current.stage).toBe('ended');
+    expectReason('connection/Authenticated/LoginEnded', { reason: current.endedReason ?? '' });
     expect(claimWithCode(current, { code: userCode, cookie: COOKIE }, NOW).ok).toBe(false);
   });
 });
@@ -203,7 +205,9 @@ describe('ends', () => {
     const { login } = withCode();
     expect(isExpired(login, NOW + LOGIN_MS - 1)).toBe(false);
     expect(expire(login, NOW + LOGIN_MS - 1)).toBe(login);
-    expect(expire(login, NOW + LOGIN_MS)).toMatchObject({ stage: 'ended', endedReason: 'LoginExpired' });
+    const expired = expire(login, NOW + LOGIN_MS);
+    expect(expired.stage).toBe('ended');
+    expectReason('connection/Authenticated/LoginExpired', { reason: expired.endedReason ?? '' });
   });
 
   it('counts an unreadable time as over', () => {

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { expectReason } from '../../api/testing/expect-reason.js';
 import { ManualClock, settle } from '../../kube/testing/manual-clock.js';
 import { silentLogger } from '../../telemetry/logger.js';
 import type { BindingReport, ConvertedSchema, ObjectEvent } from '../protocol/report.js';
@@ -278,7 +279,8 @@ describe('supervision', () => {
     bench.of('a').report('a', { namespaces: ['default'] });
     bench.of('a').exit(exit);
     const report = bench.pool.report('a');
-    expect(report?.conditions.Syncing).toMatchObject({ status: 'False', reason: 'WorkerFailed' });
+    expectReason('binding/Syncing/WorkerFailed', report?.conditions.Syncing);
+    expect(report?.conditions.Syncing?.status).toBe('False');
     expect(report?.conditions.Syncing?.message).toContain(words);
     expect(report?.conditions.Syncing?.message).not.toContain('secret');
     expect(report?.namespaces).toEqual(['default']);

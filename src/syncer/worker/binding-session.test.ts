@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { GVR } from '../../api/gvr.js';
 import { COMPONENT_LABEL } from '../../api/markers.js';
+import { expectReason } from '../../api/testing/expect-reason.js';
 import { TransportError } from '../../kube/errors.js';
 import { ManualClock } from '../../kube/testing/manual-clock.js';
 import { silentLogger } from '../../telemetry/logger.js';
@@ -161,6 +162,7 @@ describe('prepare', () => {
     bench = new Bench();
     await bench.clock.advance(1000);
     expect(bench.provider.writes).toEqual(['create apiserviceexportrequests cowboys']);
+    expectReason('binding/Connected/Connected', bench.report?.conditions.Connected);
     expect(bench.reasons).toEqual({
       Connected: 'Connected',
       ExportReady: 'ExportReady',
@@ -371,6 +373,7 @@ describe('heartbeat', () => {
     );
     await bench.clock.advance(100_000);
     expect(bench.reasons['Connected']).toBe('ForeignKonnector');
+    expectReason('binding/Connected/ForeignKonnector', bench.report?.conditions.Connected);
     expect(bench.report?.heartbeat?.reason).toBe('ForeignKonnector');
     expect(bench.syncs[0]?.closed).toBe(true);
     await bench.clock.advance(900_000);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { BINDING_REASONS } from '../../api/conditions.js';
+import { expectReason } from '../../api/testing/expect-reason.js';
 import { AddressDeniedError, ApiError, ProtocolError, TransportError } from '../../kube/errors.js';
 import { providerProblem } from './provider-problem.js';
 
@@ -11,46 +11,22 @@ function answer(status: number, message = 'no'): ApiError {
 
 describe('errors of the provider', () => {
   it.each([
-    ['401', answer(401), { condition: 'Connected', reason: 'Unauthorized', retry: 'slowly' }],
-    ['403', answer(403), { condition: 'ExportReady', reason: 'ProviderForbidden', retry: 'slowly' }],
-    ['404', answer(404), { condition: 'ExportReady', reason: 'ExportNotFound', retry: 'slowly' }],
-    ['409', answer(409), { condition: 'Connected', reason: 'ProviderUnreachable', retry: 'soon' }],
-    ['429', answer(429), { condition: 'Connected', reason: 'ProviderUnreachable', retry: 'soon' }],
-    ['500', answer(500), { condition: 'Connected', reason: 'ProviderUnreachable', retry: 'soon' }],
-    [
-      'refused',
-      new TransportError('no', 'connect'),
-      { condition: 'Connected', reason: 'ProviderUnreachable', retry: 'soon' },
-    ],
-    [
-      'time-out',
-      new TransportError('no', 'timeout'),
-      { condition: 'Connected', reason: 'ProviderUnreachable', retry: 'soon' },
-    ],
-    [
-      'TLS',
-      new TransportError('no', 'tls'),
-      { condition: 'Connected', reason: 'ProviderUnreachable', retry: 'slowly' },
-    ],
-    [
-      'an HTML page',
-      new ProtocolError('no'),
-      { condition: 'Connected', reason: 'ProviderUnreachable', retry: 'slowly' },
-    ],
-    [
-      'a denied address',
-      new AddressDeniedError('no'),
-      { condition: 'Connected', reason: 'ProviderUnreachable', retry: 'slowly' },
-    ],
-    [
-      'a defect',
-      new TypeError('x is undefined'),
-      { condition: 'Connected', reason: 'ProviderUnreachable', retry: 'soon' },
-    ],
-  ] as const)('%s becomes a condition', (_name, error, { condition, reason, retry }) => {
+    ['401', answer(401), ['binding/Connected/Unauthorized', 'slowly']],
+    ['403', answer(403), ['binding/ExportReady/ProviderForbidden', 'slowly']],
+    ['404', answer(404), ['binding/ExportReady/ExportNotFound', 'slowly']],
+    ['409', answer(409), ['binding/Connected/ProviderUnreachable', 'soon']],
+    ['429', answer(429), ['binding/Connected/ProviderUnreachable', 'soon']],
+    ['500', answer(500), ['binding/Connected/ProviderUnreachable', 'soon']],
+    ['refused', new TransportError('no', 'connect'), ['binding/Connected/ProviderUnreachable', 'soon']],
+    ['time-out', new TransportError('no', 'timeout'), ['binding/Connected/ProviderUnreachable', 'soon']],
+    ['TLS', new TransportError('no', 'tls'), ['binding/Connected/ProviderUnreachable', 'slowly']],
+    ['an HTML page', new ProtocolError('no'), ['binding/Connected/ProviderUnreachable', 'slowly']],
+    ['a denied address', new AddressDeniedError('no'), ['binding/Connected/ProviderUnreachable', 'slowly']],
+    ['a defect', new TypeError('x is undefined'), ['binding/Connected/ProviderUnreachable', 'soon']],
+  ] as const)('%s becomes a condition', (_name, error, [produced, retry]) => {
     const problem = providerProblem(error, SERVER);
-    expect(problem).toMatchObject({ condition, retry, state: { status: 'False', reason } });
-    expect(BINDING_REASONS[condition]).toContain(problem.state.reason);
+    expectReason(produced, problem.state);
+    expect(problem).toMatchObject({ condition: produced.split('/')[1], retry, state: { status: 'False' } });
   });
 
   it('quotes the server in one bounded line', () => {

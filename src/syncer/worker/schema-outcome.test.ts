@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { expectReason, type ProducedReason } from '../../api/testing/expect-reason.js';
 import type { BoundSchemaRead } from '../../backend/provider/bound-schemas.js';
 import type { JsonObject } from '../../kube/json-value.js';
 import { schemaOutcome } from './schema-outcome.js';
@@ -18,17 +19,27 @@ function large(): JsonObject {
 describe('schemas of an export', () => {
   it('are in sync when all could be converted', () => {
     const outcome = schemaOutcome([present(cowboySchema())]);
-    expect(outcome).toMatchObject({ complete: true, condition: { status: 'True', reason: 'InSync' } });
+    expectReason('binding/SchemaInSync/InSync', outcome.condition);
+    expect(outcome).toMatchObject({ complete: true, condition: { status: 'True' } });
     expect(outcome.schemas).toHaveLength(1);
   });
 
-  it.each<[string, BoundSchemaRead, string]>([
-    ['missing', { resource, name: 'cowboys.wildwest.dev', problem: 'Missing' }, 'Pending'],
-    ['of another API', { resource, name: 'cowboys.wildwest.dev', problem: 'OtherResource' }, 'Unsupported'],
-    ['not for kcp', present({ ...cowboySchema(), scope: 'Everywhere' }), 'Unsupported'],
-  ])('that are %s are named and hold back none of the others', (_name, bad, reason) => {
+  it.each<[string, BoundSchemaRead, ProducedReason]>([
+    [
+      'missing',
+      { resource, name: 'cowboys.wildwest.dev', problem: 'Missing' },
+      'binding/SchemaInSync/Pending',
+    ],
+    [
+      'of another API',
+      { resource, name: 'cowboys.wildwest.dev', problem: 'OtherResource' },
+      'binding/SchemaInSync/Unsupported',
+    ],
+    ['not for kcp', present({ ...cowboySchema(), scope: 'Everywhere' }), 'binding/SchemaInSync/Unsupported'],
+  ])('that are %s are named and hold back none of the others', (_name, bad, produced) => {
     const outcome = schemaOutcome([bad, present(cowboySchema())]);
-    expect(outcome.condition).toMatchObject({ status: 'False', reason });
+    expectReason(produced, outcome.condition);
+    expect(outcome.condition.status).toBe('False');
     expect(outcome.condition.message).toContain('cowboys.wildwest.dev');
     expect(outcome.schemas).toHaveLength(1);
     expect(outcome.complete).toBe(false);
@@ -37,6 +48,6 @@ describe('schemas of an export', () => {
   it('may not weigh more than eight megabytes together', () => {
     const outcome = schemaOutcome(Array.from({ length: 7 }, () => present(large())));
     expect(outcome.schemas).toHaveLength(5);
-    expect(outcome.condition.reason).toBe('TooLarge');
+    expectReason('binding/SchemaInSync/TooLarge', outcome.condition);
   });
 });

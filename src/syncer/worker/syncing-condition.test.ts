@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { expectReason, type ProducedReason } from '../../api/testing/expect-reason.js';
 import type { SyncStats } from './resource-sync.js';
 import { syncFigures, syncingCondition, type SyncState } from './syncing-condition.js';
 
@@ -6,25 +7,27 @@ const stats: SyncStats = { objects: 2, pending: 0, failing: 0, namespaces: [], d
 const problem = { status: 'False', reason: 'ProviderForbidden', message: '403 for cowboys' } as const;
 
 describe('Syncing', () => {
-  it.each<[string, Partial<SyncState>, string]>([
-    ['before the API is served', { stage: 'prepare', stats: [] }, 'Pending'],
-    ['before the first API is opened', { stats: [] }, 'Pending'],
-    ['while both sides are listed', { stats: [stats, { ...stats, synced: false }] }, 'Pending'],
-    ['in order', {}, 'Syncing'],
-    ['paused', { paused: true }, 'Paused'],
-    ['paused, whatever fails', { paused: true, stats: [{ ...stats, problem }] }, 'Paused'],
-    ['with a problem of one API', { stats: [stats, { ...stats, problem }] }, 'ProviderForbidden'],
+  it.each<[string, Partial<SyncState>, ProducedReason]>([
+    ['before the API is served', { stage: 'prepare', stats: [] }, 'binding/Syncing/Pending'],
+    ['before the first API is opened', { stats: [] }, 'binding/Syncing/Pending'],
     [
-      'with a problem before anything was listed',
-      { stats: [{ ...stats, synced: false, problem }] },
-      'ProviderForbidden',
+      'while both sides are listed',
+      { stats: [stats, { ...stats, synced: false }] },
+      'binding/Syncing/Pending',
     ],
-    ['with failing objects', { stats: [{ ...stats, failing: 1 }] }, 'ObjectsFailing'],
-    ['draining', { stage: 'drain' }, 'Draining'],
-    ['draining with a problem', { stage: 'drain', stats: [{ ...stats, problem }] }, 'WaitingForProvider'],
-    ['drained', { stage: 'drain', drained: true }, 'Released'],
-    ['leaving', { stage: 'leave', stats: [] }, 'Released'],
-  ])('%s', (_name, change, reason) => {
+    ['in order', {}, 'binding/Syncing/Syncing'],
+    ['paused', { paused: true }, 'binding/Syncing/Paused'],
+    ['paused, whatever fails', { paused: true, stats: [{ ...stats, problem }] }, 'binding/Syncing/Paused'],
+    ['with failing objects', { stats: [{ ...stats, failing: 1 }] }, 'binding/Syncing/ObjectsFailing'],
+    ['draining', { stage: 'drain' }, 'binding/Syncing/Draining'],
+    [
+      'draining with a problem',
+      { stage: 'drain', stats: [{ ...stats, problem }] },
+      'binding/Syncing/WaitingForProvider',
+    ],
+    ['drained', { stage: 'drain', drained: true }, 'binding/Syncing/Released'],
+    ['leaving', { stage: 'leave', stats: [] }, 'binding/Syncing/Released'],
+  ])('%s', (_name, change, produced) => {
     const condition = syncingCondition({
       stage: 'sync',
       paused: false,
@@ -32,8 +35,16 @@ describe('Syncing', () => {
       stats: [stats],
       ...change,
     });
-    expect(condition.reason).toBe(reason);
-    expect(condition.status).toBe(reason === 'Syncing' ? 'True' : 'False');
+    expectReason(produced, condition);
+    expect(condition.status).toBe(produced === 'binding/Syncing/Syncing' ? 'True' : 'False');
+  });
+
+  it.each<[string, Partial<SyncState>]>([
+    ['with a problem of one API', { stats: [stats, { ...stats, problem }] }],
+    ['with a problem before anything was listed', { stats: [{ ...stats, synced: false, problem }] }],
+  ])('shows it %s', (_name, change) => {
+    const state: SyncState = { stage: 'sync', paused: false, drained: false, stats: [stats], ...change };
+    expect(syncingCondition(state)).toEqual(problem);
   });
 
   it('says what holds up the release', () => {
