@@ -42,6 +42,7 @@ export async function createServer(
     renderMetrics: () => shared.poolMetrics.render(),
     ready: () => parts.readiness.report(),
     isLeader: parts.isLeader,
+    trustedProxies: config.trustedProxies,
     ...(tls === undefined ? {} : { tls }),
   });
 }

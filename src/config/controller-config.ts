@@ -15,6 +15,7 @@ export interface ControllerConfig {
   readonly clientExport: string;
   readonly listen: { readonly host: string; readonly port: number };
   readonly externalUrl: string | undefined;
+  readonly trustedProxies: readonly string[];
   readonly tls: { readonly certFile: string; readonly keyFile: string } | undefined;
   readonly leader: {
     readonly enabled: boolean;
@@ -72,6 +73,7 @@ interface Flags {
   clientExport: string;
   listen: { host: string; port: number };
   externalUrl?: string;
+  trustedProxy: readonly string[];
   tlsCertFile?: string;
   tlsKeyFile?: string;
   leaderElect: boolean;
@@ -141,6 +143,7 @@ function buildCommand(version: string): Command {
       '--external-url <url>',
       'URL under which browsers reach this server; without it there are no logins',
     ),
+    list('--trusted-proxy <cidr>', 'reverse proxy whose X-Forwarded-For is believed; repeatable'),
     option('--tls-cert-file <file>', 'certificate of the login pages'),
     option('--tls-key-file <file>', 'its private key'),
     option('--no-leader-elect', 'run without a Lease (one replica only)'),
@@ -214,6 +217,7 @@ function freeze(flags: Flags): ControllerConfig {
     clientExport: flags.clientExport,
     listen: flags.listen,
     externalUrl: flags.externalUrl === undefined ? undefined : checkUrl(flags.externalUrl),
+    trustedProxies: flags.trustedProxy.map((cidr) => checkCidr('--trusted-proxy', cidr)),
     tls:
       flags.tlsCertFile === undefined || flags.tlsKeyFile === undefined
         ? undefined

@@ -1,0 +1,62 @@
+import { CommanderError } from 'commander';
+import { describe, expect, it } from '@jest/globals';
+import { readControllerConfig } from './controller-config.js';
+
+const read = (...argv: string[]) => readControllerConfig(argv, { version: '1.2.3' });
+
+describe('the configuration of the controller', () => {
+  it('has the documented defaults', () => {
+    expect(read()).toMatchObject({
+      namespace: 'kube-bind',
+      clientExport: 'kcp.kube-bind.io',
+      listen: { host: '127.0.0.1', port: 8080 },
+      externalUrl: undefined,
+      maxWorkers: 16,
+      workerMemoryMb: 512,
+      leader: { enabled: true, durationMs: 15_000, renewDeadlineMs: 10_000, retryMs: 2000 },
+      loginLifetimeMs: 600_000,
+      syncer: {
+        absenceGraceMs: 300_000,
+        requestTimeoutMs: 30_000,
+        watchSilenceMs: 110_000,
+        backoffBaseMs: 500,
+        backoffMaxMs: 60_000,
+        heartbeatIntervalMs: 300_000,
+        reportIntervalMs: 1000,
+        dialPolicy: { allowHosts: [], allowCidrs: [], denyCidrs: [], allowProxy: false },
+      },
+    });
+  });
+
+  it('is frozen', () => {
+    expect(Object.isFrozen(read())).toBe(true);
+  });
+
+  it('takes lists from repeated flags and from commas', () => {
+    const { syncer } = read('--allow-address', '10.0.0.0/8,192.168.0.0/16', '--allow-address=fd00::/8');
+    expect(syncer.dialPolicy.allowCidrs).toEqual(['10.0.0.0/8', '192.168.0.0/16', 'fd00::/8']);
+  });
+
+  it.each([
+    ['0.0.0.0:80', { host: '0.0.0.0', port: 80 }],
+    [':8443', { host: '::', port: 8443 }],
+    ['[::1]:9000', { host: '::1', port: 9000 }],
+  ])('listens at %s', (text, listen) => {
+    expect(read('--listen', text).listen).toEqual(listen);
+  });
+
+  it.each([
+    ['a duration without a unit', ['--request-timeout', '30']],
+    ['an address that is no range', ['--allow-address', '10.0.0.1']],
+    ['a range that is too long', ['--deny-address', '10.0.0.0/33']],
+    ['a port that does not exist', ['--listen', '127.0.0.1:70000']],
+    ['an external URL with a query', ['--external-url', 'https://example.com/?a=b']],
+    ['a certificate without its key', ['--tls-cert-file', 'tls.crt']],
+    ['half of a URL map', ['--vw-url-map', 'https://a']],
+    ['no worker at all', ['--max-workers', '0']],
+    ['an unknown log level', ['--log-level', 'loud']],
+    ['an unknown flag', ['--no-such-flag']],
+  ])('refuses %s', (_, argv) => {
+    expect(() => read(...argv)).toThrow(CommanderError);
+  });
+});
