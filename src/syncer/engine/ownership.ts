@@ -47,11 +47,6 @@ export function isCopyOfBinding(copy: KubeObject, marks: CopyMarks): boolean {
   );
 }
 
-/** UID of the consumer object that the copy's marks name. */
-export function consumerUidOf(copy: KubeObject): string | undefined {
-  return annotation(copy, KUBE_BIND.consumerUid);
-}
-
 function annotation(object: KubeObject, key: string): string | undefined {
   const value = member(object.metadata.annotations, key);
   return typeof value === 'string' ? value : undefined;

@@ -1,10 +1,4 @@
-import {
-  BINDING_UID_LABEL,
-  CLUSTER_LABEL,
-  FIELD_MANAGER,
-  KUBE_BIND,
-  SYNCER_FINALIZER,
-} from '../../../api/markers.js';
+import { FIELD_MANAGER, SYNCER_FINALIZER } from '../../../api/markers.js';
 import type { JsonObject } from '../../../kube/json-value.js';
 import type { KubeObject, ObjectMeta } from '../../../kube/object.js';
 import { EMPTY_MEMORY } from '../object-memory.js';
@@ -100,12 +94,3 @@ export function upInput(change: Partial<UpInput>): UpInput {
     ...change,
   };
 }
-
-export const OUR_MARKS = {
-  labels: { [BINDING_UID_LABEL]: 'b-1' },
-  annotations: {
-    [KUBE_BIND.clusterNamespace]: 'cns',
-    [KUBE_BIND.consumerUid]: 'u-1',
-    [CLUSTER_LABEL]: MARKS.cluster,
-  },
-};

@@ -65,7 +65,7 @@ describe('an answer', () => {
     await ahead.track(
       'k',
       () => at('2'),
-      async () => at('3', { deletionTimestamp: 'x', finalizers: [] }),
+      async () => at('2', { deletionTimestamp: 'x', finalizers: [] }),
     );
     expect(ahead.current('k', at('2'))).toBeUndefined();
     expect(version(ahead.current('k', at('9', { uid: 'another' })))).toBe('9');

@@ -53,9 +53,10 @@ export class AnswersAhead {
     try {
       const answer = await write();
       if (answer === undefined) return answer;
-      if (shown.has(versionOf(answer)) || shown.has(endOf(answer)) || sameVersion(answer, cached()))
-        this.forget(key);
-      else this.#set(key, answer.metadata.uid, isEnded(answer) ? undefined : answer);
+      if (shown.has(endOf(answer))) this.forget(key);
+      else if (isEnded(answer)) this.#set(key, answer.metadata.uid, undefined);
+      else if (shown.has(versionOf(answer)) || sameVersion(answer, cached())) this.forget(key);
+      else this.#set(key, answer.metadata.uid, answer);
       return answer;
     } finally {
       this.#shown.delete(key);
@@ -98,7 +99,10 @@ export class AnswersAhead {
   }
 }
 
-/** A server answers the write that takes the last finalizer off with an object that is no more. */
+/**
+ * A server answers the write that takes the last finalizer off a terminating object with an object that is no
+ * more, under the resourceVersion from before [measured].
+ */
 function isEnded({ metadata }: KubeObject): boolean {
   return metadata.deletionTimestamp !== undefined && (metadata.finalizers ?? []).length === 0;
 }

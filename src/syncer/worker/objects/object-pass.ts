@@ -159,10 +159,8 @@ export class ObjectPass {
         await subject.view.readConsumer();
         return undefined;
       case 'addFinalizer':
-        await this.#patchConsumer(decision.patch, subject);
-        return undefined;
       case 'removeFinalizer':
-        await this.#removeFinalizer(decision.patch, subject);
+        await this.#patchConsumer(decision.patch, subject);
         return undefined;
     }
   }
@@ -240,19 +238,12 @@ export class ObjectPass {
     if (terminating === undefined) await view.readCopy(target);
   }
 
-  async #removeFinalizer(patch: GuardedPatch, subject: Subject): Promise<void> {
-    const answer = await this.#patchConsumer(patch, subject);
-    // Where that was the last finalizer of a terminating object, servers answer with its last stored state [measured].
-    if (answer !== undefined && hasSyncerFinalizer(answer)) subject.view.consumerIsGone();
-  }
-
-  /** Undefined where the object had changed and was read again. */
-  async #patchConsumer(patch: GuardedPatch, { view }: Subject): Promise<KubeObject | undefined> {
+  async #patchConsumer(patch: GuardedPatch, { view }: Subject): Promise<void> {
     const { calls, side } = this.#options.servers.consumer;
     try {
-      return await view.writeConsumer(() => calls.patch(view.name, patch));
+      await view.writeConsumer(() => calls.patch(view.name, patch));
     } catch (error) {
-      if (await view.rereadConsumer(error)) return undefined;
+      if (await view.rereadConsumer(error)) return;
       if (error instanceof GateClosedError) throw error;
       throw consumerFailure(side.classify(error, view.name), error);
     }
@@ -260,7 +251,7 @@ export class ObjectPass {
 
   /** The forced end of a drain: the consumer's object gets free, the copy stays where it is. */
   async #letGo(consumer: KubeObject, subject: Subject): Promise<PassOutcome> {
-    if (hasSyncerFinalizer(consumer)) await this.#removeFinalizer(removeFinalizer(consumer), subject);
+    if (hasSyncerFinalizer(consumer)) await this.#patchConsumer(removeFinalizer(consumer), subject);
     return SETTLED;
   }
 

@@ -105,12 +105,6 @@ export class ObjectView {
     return true;
   }
 
-  /** The consumer's object has ended with a write of ours, whatever the cache still has. */
-  consumerIsGone(): void {
-    const { ahead, cached } = this.#servers.consumer;
-    ahead.gone(this.key, cached(this.name));
-  }
-
   /** Asks the workspace for the object. */
   async readConsumer(): Promise<void> {
     const { calls, ahead, cached } = this.#servers.consumer;

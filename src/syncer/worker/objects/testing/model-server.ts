@@ -293,8 +293,10 @@ export class ModelServer {
     const { deletionTimestamp, finalizers } = stored.object.metadata;
     if (deletionTimestamp !== undefined && finalizers === undefined) {
       this.#drop(key, stored);
-      // Servers answer with what was stored last.
-      return this.#present(old ?? stored);
+      // Servers answer with what was asked for, under the version of what was stored last.
+      const answer = this.#present(stored);
+      answer.metadata.resourceVersion = old?.object.metadata.resourceVersion ?? '';
+      return answer;
     }
     this.#objects.set(key, stored);
     this.#watch.record({ type: old === undefined ? 'ADDED' : 'MODIFIED', object: this.#present(stored) });
