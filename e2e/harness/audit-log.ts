@@ -3,6 +3,8 @@ import { readFile } from 'node:fs/promises';
 /** One write to an API server, from its audit log. */
 export interface AuditedWrite {
   readonly user: string;
+  /** For a ServiceAccount: the logical cluster that it lives in. */
+  readonly home: string;
   readonly verb: string;
   readonly uri: string;
   readonly status: number;
@@ -11,7 +13,7 @@ export interface AuditedWrite {
 }
 
 interface AuditLine {
-  user?: { username?: string };
+  user?: { username?: string; extra?: Record<string, string[]> };
   verb?: string;
   requestURI?: string;
   responseStatus?: { code?: number };
@@ -21,21 +23,29 @@ interface AuditLine {
 
 /** All writes since a moment, in order. A torn last line is left out. */
 export async function writesSince(file: string, since: number): Promise<AuditedWrite[]> {
-  const writes: AuditedWrite[] = [];
-  for (const line of (await readFile(file, 'utf8')).split('\n')) {
+  const lines = (await readFile(file, 'utf8')).split('\n');
+  return lines.flatMap((line) => {
     const event = parseLine(line);
-    if (event?.stage !== 'ResponseComplete') continue;
-    const at = Date.parse(event.requestReceivedTimestamp ?? '');
-    if (at < since) continue;
-    writes.push({
-      user: event.user?.username ?? '',
-      verb: event.verb ?? '',
-      uri: event.requestURI ?? '',
-      status: event.responseStatus?.code ?? 0,
-      at,
-    });
-  }
-  return writes;
+    const write = event?.stage === 'ResponseComplete' ? asWrite(event) : undefined;
+    return write !== undefined && write.at >= since ? [write] : [];
+  });
+}
+
+function asWrite({
+  user,
+  verb,
+  requestURI,
+  responseStatus,
+  requestReceivedTimestamp,
+}: AuditLine): AuditedWrite {
+  return {
+    user: user?.username ?? '',
+    home: user?.extra?.['authentication.kubernetes.io/cluster-name']?.[0] ?? '',
+    verb: verb ?? '',
+    uri: requestURI ?? '',
+    status: responseStatus?.code ?? 0,
+    at: Date.parse(requestReceivedTimestamp ?? ''),
+  };
 }
 
 function parseLine(line: string): AuditLine | undefined {
