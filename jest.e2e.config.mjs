@@ -11,6 +11,12 @@ const common = {
   extensionsToTreatAsEsm: unit.extensionsToTreatAsEsm,
   moduleNameMapper: unit.moduleNameMapper,
   transform: unit.transform,
+  modulePathIgnorePatterns: [
+    '<rootDir>/.tools/',
+    '<rootDir>/.run/',
+    '<rootDir>/dist/',
+    '<rootDir>/e2e/tools/',
+  ],
   globalSetup: '<rootDir>/e2e/harness/global-setup.mjs',
   globalTeardown: '<rootDir>/e2e/harness/global-teardown.mjs',
 };
