@@ -29,6 +29,8 @@ export interface WatchOptions {
   /** Milliseconds of silence (no event, no bookmark) after which the connection counts as dead. */
   readonly silenceMs: number;
   readonly signal: AbortSignal;
+  /** Called when the server has accepted the watch, before the first event, which may be long in coming. */
+  readonly onOpen?: (() => void) | undefined;
 }
 
 export interface PatchOptions extends RequestOptions {

@@ -225,6 +225,28 @@ describe('runReflector', () => {
     await run;
   });
 
+  it('tells that it can watch again after failures, without a list and before anything happens', async () => {
+    const { clock, server, stop, start, events, verbs } = rig();
+    const run = start();
+    await settle();
+    verbs();
+    server.always.watch = () => refusal(500);
+    server.cut(new TransportError('x', 'reset'));
+    await clock.advance(1000);
+    expect(events.map(({ type }) => type)).not.toContain('recovered');
+    server.always = {};
+    await clock.advance(10_000);
+    expect(new Set(verbs())).toEqual(new Set(['watch']));
+    expect(events.filter(({ type }) => type === 'recovered')).toHaveLength(1);
+    expect(events.at(-1)).toEqual({ type: 'recovered' });
+    await clock.advance(60_000);
+    server.cut();
+    await settle();
+    expect(events.filter(({ type }) => type === 'recovered')).toHaveLength(1);
+    stop.abort();
+    await run;
+  });
+
   it('ends a watch that falls silent although its connection stands (D01)', async () => {
     const { clock, server, stop, start, events, names } = rig();
     const run = start();

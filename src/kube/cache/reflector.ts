@@ -39,6 +39,8 @@ export type ReflectorEvent =
   | { readonly type: 'relist'; readonly cause: RelistCause }
   /** A watch is opened again from where the last one ended. */
   | { readonly type: 'reconnect' }
+  /** The server has accepted a watch after failures; nothing need have changed meanwhile. */
+  | { readonly type: 'recovered' }
   | {
       readonly type: 'error';
       readonly phase: 'list' | 'watch' | 'sink';
@@ -89,7 +91,7 @@ export async function runReflector(options: ReflectorOptions): Promise<void> {
     const outcome =
       state.resumeFrom === undefined
         ? await listOnce(options, { ...limits, pageSize: limits.pageSize * 2 ** growth }, tell)
-        : await watchOnce(options, limits, state.resumeFrom);
+        : await watchOnce(options, limits, { resumeFrom: state.resumeFrom, failed: state.attempt > 0 }, tell);
     if (stopped(signal)) return;
     if (outcome.phase === 'list') growth = isStatus(errorOf(outcome), 410) ? Math.min(growth + 1, 3) : 0;
 
@@ -140,7 +142,8 @@ async function listOnce(
 async function watchOnce(
   options: ReflectorOptions,
   limits: ReflectorLimits,
-  resumeFrom: string,
+  { resumeFrom, failed }: { readonly resumeFrom: string; readonly failed: boolean },
+  tell: (event: ReflectorEvent) => void,
 ): Promise<ReflectorOutcome> {
   const { client, gvr, namespace, labelSelector, fieldSelector, sink, clock, random, signal } = options;
   const started = clock.now();
@@ -158,6 +161,7 @@ async function watchOnce(
         serverTimeoutMs: Math.round(limits.watchMinMs + random() * (limits.watchMaxMs - limits.watchMinMs)),
         silenceMs: limits.silenceMs,
         signal,
+        onOpen: () => failed && tell({ type: 'recovered' }),
       },
       clock,
     );

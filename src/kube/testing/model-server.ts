@@ -164,6 +164,7 @@ export class ModelServer {
     else {
       for (const { version, event } of this.#log) if (version > from) queue.push(event);
       this.#streams.add(stream);
+      options.onOpen?.();
     }
     options.signal.addEventListener('abort', () => stream.end(new TransportError('aborted', 'aborted')));
     return {

@@ -83,6 +83,7 @@ export class RestClient implements ReloadableClient {
     const session = holder.current;
     const timeoutMs = Math.min(requestTimeoutMs, silenceMs);
     const open = await caller.open(request, { signal, timeoutMs });
+    options.onOpen?.();
     const limits = {
       clock,
       silenceMs,

@@ -576,6 +576,27 @@ describe('a provider that refuses everything', () => {
   });
 });
 
+describe('a server whose watches fail for a while', () => {
+  const AWAY = apiError(404, 'NotFound', 'the server could not find the requested resource');
+
+  it.each([
+    ['consumer', 'ConsumerUnreachable'],
+    ['provider', 'ProviderUnreachable'],
+  ] as const)('is shown (%s), and forgiven as soon as it can be watched again', async (side, reason) => {
+    const b = await open();
+    b.put(A, { spec: { size: 1 } });
+    await b.idle();
+    b[side].refuseWatches(AWAY);
+    await b.advance(60_000);
+    expect(b.sync.stats().problem).toMatchObject({ reason });
+    b.takeWrites();
+    b[side].refuseWatches(undefined);
+    await b.advance(60_000);
+    expect(b.sync.stats().problem).toBeUndefined();
+    expect(b.takeWrites()).toEqual([]);
+  });
+});
+
 describe('a workspace that cannot be trusted', () => {
   it('shows another workspace’s object: it is not synced', async () => {
     const b = await open();

@@ -70,6 +70,8 @@ class ObjectsSync implements ResourceSync {
   readonly #records = new ObjectRecords<ObjectKeyText>();
   readonly #sides: Readonly<Record<SideName, Side>>;
   readonly #ahead: Readonly<Record<SideName, AnswersAhead>>;
+  /** Sides whose watch failed for longer than is routine. */
+  readonly #unwatched = new Set<SideName>();
   readonly #copies: CopyStore;
   readonly #work: ObjectWork;
   #consumers: { readonly store: ResourceStore; readonly stopped: Promise<void> } | undefined;
@@ -234,8 +236,16 @@ class ObjectsSync implements ResourceSync {
   #onReflector(side: SideName, event: ReflectorEvent): void {
     const { gate } = this.#sides[side];
     const problem = reflectorProblem(event);
-    if (problem !== undefined) gate.failed(problem);
-    else if (event.type === 'listed') gate.succeeded();
+    if (problem !== undefined) {
+      this.#unwatched.add(side);
+      gate.failed(problem);
+      return;
+    }
+    // A watch that can be read says nothing about writes that are refused.
+    const watches = event.type === 'recovered' && this.#unwatched.has(side);
+    if (event.type !== 'listed' && !watches) return;
+    this.#unwatched.delete(side);
+    gate.succeeded();
   }
 
   #whenSynced(source: { whenSynced(signal: AbortSignal): Promise<void> }): void {

@@ -88,6 +88,11 @@ export class ModelServer {
     this.#watch.mute();
   }
 
+  /** Watches fail with this error until it is undefined. */
+  refuseWatches(error: Error | undefined): void {
+    this.#watch.refuse(error);
+  }
+
   /** Watches show what was held back. */
   unmute(): void {
     this.#watch.unmute();

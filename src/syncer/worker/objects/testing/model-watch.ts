@@ -9,6 +9,7 @@ export class ModelWatch {
   readonly #history: ObjectEvent[] = [];
   readonly #watchers = new Set<() => void>();
   #muted = false;
+  #refusal: Error | undefined;
 
   record(event: ObjectEvent): void {
     this.#history.push(event);
@@ -24,14 +25,23 @@ export class ModelWatch {
     this.#wake();
   }
 
+  /** Every watch ends, and is answered, with this error until it is undefined. */
+  refuse(error: Error | undefined): void {
+    this.#refusal = error;
+    this.#wake();
+  }
+
   /** Events after the version, as a server shows them to this selection. */
   async *follow(options: WatchOptions, present: readonly KubeObject[]): AsyncGenerator<WatchEvent> {
     const { signal, resourceVersion, namespace, labelSelector } = options;
     const since = Number(resourceVersion);
     let next = this.#history.findIndex(({ object }) => versionOf(object) > since);
     if (next < 0) next = this.#history.length;
+    if (this.#refusal !== undefined) throw this.#refusal;
+    options.onOpen?.();
     const shown = new Set(present.filter((object) => versionOf(object) <= since).map(uidOf));
     while (!signal.aborted) {
+      if (this.#refusal !== undefined) throw this.#refusal;
       while (!this.#muted && next < this.#history.length) {
         const event = this.#history[next++];
         if (event === undefined) continue;
