@@ -45,7 +45,8 @@ tools:
 
 ## install-plugin: kubectl-kcp-bind into DEST (default ~/.local/bin)
 install-plugin: build
-	@install -D -m 0755 dist/plugin/kubectl-kcp-bind $(or $(DEST),$(HOME)/.local/bin)/kubectl-kcp-bind
+	@mkdir -p $(or $(DEST),$(HOME)/.local/bin)
+	@install -m 0755 dist/plugin/kubectl-kcp-bind $(or $(DEST),$(HOME)/.local/bin)/kubectl-kcp-bind
 	@echo "installed $(or $(DEST),$(HOME)/.local/bin)/kubectl-kcp-bind: try kubectl kcp bind --help"
 
 ## clean: everything that was built, the real programs aside

@@ -38,7 +38,7 @@ const layerRules = FOLDERS.map((folder) => {
               message: `${folder} may not import this folder`,
             },
             {
-              regex: '^(\\.\\./)+(cmd|e2e|bench)/',
+              regex: '^(\\.\\./)+(cmd|e2e)/',
               message: 'the product does not import its commands or tests',
             },
             ...EFFECT_LIMITS(folder),
@@ -110,7 +110,7 @@ export default defineConfig(
   },
   { files: ['src/config/**/*.ts', 'cmd/**/environment.ts'], rules: { 'no-restricted-properties': 'off' } },
   {
-    files: ['**/*.test.ts', 'e2e/**/*.ts', 'bench/**/*.ts'],
+    files: ['**/*.test.ts', 'e2e/**/*.ts'],
     rules: {
       'no-restricted-imports': 'off',
       'no-restricted-globals': 'off',

@@ -81,6 +81,7 @@ export async function reconcile(
     connect: servers.connect,
     backend: shared.backend,
     externalUrl: config.externalUrl,
+    loginLifetimeMs: config.loginLifetimeMs,
     allowProxy: config.syncer.dialPolicy.allowProxy,
     clock,
     random: Math.random,
@@ -90,7 +91,12 @@ export async function reconcile(
     concurrency: config.concurrency,
   };
   const controllers = startControllers(deps);
-  readiness.set('controllers', true, 'running');
+  readiness.setLive('controllers', () => {
+    const shards = controllers.shardsWithOwnCredentials;
+    const shared =
+      shards.length === 0 ? '' : `; workers use the controller's own credentials on ${shards.join(', ')}`;
+    return { name: 'controllers', ok: true, message: `running${shared}` };
+  });
   await new Promise<void>((resolve) => {
     if (until.aborted) resolve();
     else until.addEventListener('abort', () => resolve(), { once: true });

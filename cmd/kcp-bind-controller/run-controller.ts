@@ -32,6 +32,7 @@ export async function runController(options: RunOptions): Promise<void> {
   const server = await createServer(shared, { workspaces, readiness, isLeader: () => lease.isHeld() });
   try {
     await server.listen({ ...config.listen, signal });
+    warnOfAddress(config, log);
     log.info(
       { listen: config.listen, externalUrl: config.externalUrl },
       'serving login pages, health and metrics',
@@ -107,5 +108,13 @@ async function lead(shared: Shared, { identity, lease, readiness, signal }: Lead
     });
     // All that leading made is gone by now: the next term begins with empty caches, as a new process would.
     if (outcome === 'lost') log.warn({ component: 'leader' }, 'the Lease was lost; competing for it again');
+  }
+}
+
+function warnOfAddress({ externalUrl, tls }: Shared['config'], log: Shared['log']): void {
+  if (externalUrl === undefined) {
+    log.warn('no --external-url: no login is possible; connections by kubeconfig work');
+  } else if (externalUrl.startsWith('https:') && tls === undefined) {
+    log.info('--external-url is https and there is no --tls-cert-file: a reverse proxy has to end TLS');
   }
 }

@@ -24,6 +24,13 @@ export async function openServers(
   clock: Clock,
   userAgent: string,
 ): Promise<Servers> {
+  if (config.kubeconfig === undefined) {
+    throw new ControllerError(
+      'give --kubeconfig: a kubeconfig of the account kube-bind/kcp-bind-controller whose server ends in ' +
+        '/clusters/<path of the client workspace>',
+      'KUBECONFIG_MISSING',
+    );
+  }
   const own = await loadKubeconfig({ path: config.kubeconfig, context: config.context });
   if (!/\/clusters\/[^/]+$/.test(own.server)) {
     throw new ControllerError(

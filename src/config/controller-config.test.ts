@@ -37,6 +37,32 @@ describe('the configuration of the controller', () => {
     expect(syncer.dialPolicy.allowCidrs).toEqual(['10.0.0.0/8', '192.168.0.0/16', 'fd00::/8']);
   });
 
+  it('takes one address for a range of one', () => {
+    const { syncer, trustedProxies } = read('--allow-address', '10.1.2.3', '--trusted-proxy', 'fd00::1');
+    expect([syncer.dialPolicy.allowCidrs, trustedProxies]).toEqual([['10.1.2.3/32'], ['fd00::1/128']]);
+  });
+
+  it.each([
+    [['--allow-proxy'], true],
+    [['--allow-proxy', 'false'], false],
+    [['--allow-proxy=true'], true],
+    [[], false],
+  ])('understands the switch %j as %j', (argv, expected) => {
+    expect(read(...argv).syncer.dialPolicy.allowProxy).toBe(expected);
+  });
+
+  it('reads switches from the environment by what they say', () => {
+    const before = { ...process.env };
+    process.env['KCP_BIND_ALLOW_PROXY'] = 'false';
+    process.env['KCP_BIND_LEADER_ELECT'] = 'true';
+    try {
+      const { syncer, leader } = read();
+      expect([syncer.dialPolicy.allowProxy, leader.enabled]).toEqual([false, true]);
+    } finally {
+      process.env = before;
+    }
+  });
+
   it.each([
     ['0.0.0.0:80', { host: '0.0.0.0', port: 80 }],
     [':8443', { host: '::', port: 8443 }],
@@ -47,7 +73,8 @@ describe('the configuration of the controller', () => {
 
   it.each([
     ['a duration without a unit', ['--request-timeout', '30']],
-    ['an address that is no range', ['--allow-address', '10.0.0.1']],
+    ['a host name for a range', ['--allow-address', 'localhost']],
+    ['a switch that is neither true nor false', ['--allow-proxy=maybe']],
     ['a range that is too long', ['--deny-address', '10.0.0.0/33']],
     ['a port that does not exist', ['--listen', '127.0.0.1:70000']],
     ['an external URL with a query', ['--external-url', 'https://example.com/?a=b']],

@@ -5,7 +5,7 @@ import type { DialPolicy } from '../kube/dialler/policy.js';
 import type { SyncerOptions } from '../syncer/protocol/assignment.js';
 import type { LogLevel } from '../telemetry/logger.js';
 import { CLIENT_EXPORT } from '../api/group.js';
-import { collect, parseDuration, parseWhole } from './durations.js';
+import { collect, parseBoolean, parseDuration, parseWhole } from './durations.js';
 
 /** All that the controller can be told, read once at start and frozen. Times are milliseconds. */
 export interface ControllerConfig {
@@ -37,7 +37,7 @@ export interface ControllerConfig {
   readonly logLevel: LogLevel;
 }
 
-/** Defaults of the durations that tests shorten; one test checks them against the documents. */
+/** Defaults of the durations that tests shorten. */
 export const DEFAULTS = {
   absenceGrace: '5m',
   requestTimeout: '30s',
@@ -104,9 +104,12 @@ interface Flags {
 
 function option(flags: string, description: string): Option {
   const long = /--([a-z-]+)/.exec(flags)?.[1] ?? '';
-  return new Option(flags, description).env(
-    `KCP_BIND_${long.replace(/^no-/, '').replaceAll('-', '_').toUpperCase()}`,
-  );
+  return new Option(flags, description).env(`KCP_BIND_${long.replaceAll('-', '_').toUpperCase()}`);
+}
+
+/** A switch: bare, or with `true` or `false` behind it. */
+function flag(name: string, description: string, initial: boolean): Option {
+  return option(`${name} [true|false]`, description).preset('true').argParser(parseBoolean).default(initial);
 }
 
 function duration(flags: string, description: string, initial: string): Option {
@@ -146,7 +149,7 @@ function buildCommand(version: string): Command {
     list('--trusted-proxy <cidr>', 'reverse proxy whose X-Forwarded-For is believed; repeatable'),
     option('--tls-cert-file <file>', 'certificate of the login pages'),
     option('--tls-key-file <file>', 'its private key'),
-    option('--no-leader-elect', 'run without a Lease (one replica only)'),
+    flag('--leader-elect', 'compete for a Lease; false: run without one (one replica only)', true),
     duration('--lease-duration', 'how long a silent leader keeps its Lease', DEFAULTS.leaseDuration),
     duration(
       '--lease-renew-deadline',
@@ -169,7 +172,7 @@ function buildCommand(version: string): Command {
     list('--allow-backend-host <host>', 'host (or *.suffix) that may have any address; repeatable'),
     list('--allow-address <cidr>', 'loopback, link-local or private range that may be dialled; repeatable'),
     list('--deny-address <cidr>', 'range that may never be dialled; repeatable'),
-    option('--allow-proxy', "honour proxy-url in a tenant's kubeconfig").default(false),
+    flag('--allow-proxy', "honour proxy-url in a tenant's kubeconfig", false),
     duration(
       '--absence-grace',
       'how long an object must be missing before its copy is deleted',
@@ -250,11 +253,14 @@ function freeze(flags: Flags): ControllerConfig {
   });
 }
 
+/** A range, or one address. */
 function checkCidr(flag: string, cidr: string): string {
-  const [address = '', bits = ''] = cidr.split('/');
+  const [address = '', bits] = cidr.split('/');
   const family = isIP(address);
-  if (family === 0 || !/^\d+$/.test(bits) || Number(bits) > (family === 4 ? 32 : 128)) {
-    throw new InvalidArgumentError(`${flag} ${cidr}: give a range such as 10.0.0.0/8.`);
+  const longest = family === 4 ? 32 : 128;
+  if (family !== 0 && bits === undefined) return `${address}/${longest}`;
+  if (family === 0 || bits === undefined || !/^\d+$/.test(bits) || Number(bits) > longest) {
+    throw new InvalidArgumentError(`${flag} ${cidr}: give an address, or a range such as 10.0.0.0/8.`);
   }
   return cidr;
 }

@@ -27,3 +27,10 @@ export function parseWhole(min: number, max: number): (text: string) => number {
 export function collect(value: string, previous: readonly string[]): readonly string[] {
   return [...previous, ...value.split(',').filter((item) => item !== '')];
 }
+
+/** `true` or `false`, also from the environment: a variable that says `false` must not switch something on. */
+export function parseBoolean(text: string): boolean {
+  if (text === 'true') return true;
+  if (text === 'false') return false;
+  throw new InvalidArgumentError('Give true or false.');
+}

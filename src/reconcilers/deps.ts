@@ -46,6 +46,8 @@ export interface ReconcilerDeps {
   readonly backend: (spec: NonNullable<ConnectionSpec['backend']>) => BackendApi;
   /** URL of the login pages; undefined: there are none. */
   readonly externalUrl: string | undefined;
+  /** Milliseconds that a published login can be used; ten minutes unless given. */
+  readonly loginLifetimeMs?: number | undefined;
   readonly allowProxy: boolean;
   readonly clock: Clock;
   /** 0 up to 1, for jitter. */

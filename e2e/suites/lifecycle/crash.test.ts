@@ -165,7 +165,7 @@ describe('a controller that is killed around every step', () => {
       port,
       dontWait: true,
       args: [
-        '--no-leader-elect',
+        '--leader-elect=false',
         `--vw-url-map=${bench.consumers.address}=${proxies[0]?.address ?? ''}`,
         '--heartbeat-interval=2s',
       ],

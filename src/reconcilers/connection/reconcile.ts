@@ -231,9 +231,9 @@ class ConnectionReconciler implements Reconciler {
   }
 
   async #startLogin(run: Run, challenge: string | undefined): Promise<void> {
-    const { externalUrl, clock, randomBytes } = this.#deps;
+    const { externalUrl, clock, randomBytes, loginLifetimeMs: lifetimeMs } = this.#deps;
     if (externalUrl === undefined) return;
-    const { login, id, userCode } = startLogin({ clock, random: randomBytes, challenge });
+    const { login, id, userCode } = startLogin({ clock, random: randomBytes, challenge, lifetimeMs });
     await this.#write(run, { ...run.state.value, login });
     const url = loginUrl(externalUrl, connectionStateName(run.ref.cluster, run.ref.uid), id);
     run.published = { url, ...(userCode === undefined ? {} : { userCode }) };

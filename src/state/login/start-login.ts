@@ -13,19 +13,21 @@ export interface StartedLogin {
   readonly userCode?: string;
 }
 
-/** Makes a login that waits for a browser. It is good for ten minutes; nothing renews it by itself. */
+/** Makes a login that waits for a browser. Nothing renews it by itself. */
 export function startLogin(options: {
   readonly clock: Pick<Clock, 'now'>;
   readonly random: (bytes: number) => Uint8Array;
   /** From `spec.login.challenge`. */
   readonly challenge?: string | undefined;
+  /** Milliseconds that its URL can be used; ten minutes unless given. */
+  readonly lifetimeMs?: number | undefined;
 }): StartedLogin {
-  const { clock, random, challenge } = options;
+  const { clock, random, challenge, lifetimeMs = LOGIN_MS } = options;
   const id = Buffer.from(random(16)).toString('base64url');
   const base = {
     idHash: secretHash(id),
     wrongCodes: 0,
-    expiresAt: new Date(clock.now() + LOGIN_MS).toISOString(),
+    expiresAt: new Date(clock.now() + lifetimeMs).toISOString(),
     stage: 'awaited',
   } as const;
   if (challenge !== undefined) return { id, login: { ...base, challenge } };
