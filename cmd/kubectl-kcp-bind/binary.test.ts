@@ -44,9 +44,12 @@ interface Ended {
   readonly stderr: string;
 }
 
-/** Runs the bundled plugin with nothing in its environment but `PATH`. */
-function start(argv: readonly string[], path: string): ChildProcess {
-  return spawn(process.execPath, [plugin, ...argv], { env: { PATH: path }, stdio: ['pipe', 'pipe', 'pipe'] });
+/** Runs the bundled plugin with nothing in its environment but `PATH` and what is given. */
+function start(argv: readonly string[], path: string, env: NodeJS.ProcessEnv = {}): ChildProcess {
+  return spawn(process.execPath, [plugin, ...argv], {
+    env: { PATH: path, ...env },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
 }
 
 async function end(child: ChildProcess, onError: (text: string) => void = () => undefined): Promise<Ended> {
@@ -65,6 +68,13 @@ describe('the bundled plugin', () => {
   it('is one file that tells its version', async () => {
     const result = await end(start(['--version'], ''));
     expect(result).toEqual({ code: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/), stderr: '' });
+  });
+
+  it('uses no colour where it does not write to a terminal, whatever the environment suggests', async () => {
+    const argv = ['list', '--kubeconfig', join(folder, 'no-such-file')];
+    const result = await end(start(argv, '', { CI: 'true', FORCE_COLOR: '1' }));
+    expect(result.stderr).toMatch(/^error: /);
+    expect(result.stderr).not.toContain('\u001B');
   });
 
   it('hands other words to kubectl-kcp with arguments, streams and exit code', async () => {

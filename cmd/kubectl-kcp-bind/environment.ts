@@ -42,7 +42,7 @@ export function readEnvironment(): Environment {
     stdin: process.stdin,
     stdout,
     stderr,
-    interactive: process.stdin.isTTY && stderr.isTerminal,
+    interactive: Boolean(process.stdin.isTTY) && stderr.isTerminal,
     color: stderr.isTerminal && allowsColor(variables),
     // Put in by the bundler (scripts/build.mjs).
     version: process.env['KCP_KUBE_BIND_VERSION'] ?? 'development',
@@ -60,7 +60,8 @@ function textOutput(stream: NodeJS.WriteStream): TextOutput {
   stream.on('error', () => undefined);
   return {
     write: (text) => void stream.write(text),
-    isTerminal: stream.isTTY,
+    // Absent, not false, on anything else.
+    isTerminal: Boolean(stream.isTTY),
     get columns() {
       return stream.isTTY ? stream.columns : 80;
     },
