@@ -42,7 +42,7 @@ export function readEnvironment(): Environment {
     stdin: process.stdin,
     stdout,
     stderr,
-    interactive: Boolean(process.stdin.isTTY) && stderr.isTerminal,
+    interactive: isTerminal(process.stdin) && stderr.isTerminal,
     color: stderr.isTerminal && allowsColor(variables),
     // Put in by the bundler (scripts/build.mjs).
     version: process.env['KCP_KUBE_BIND_VERSION'] ?? 'development',
@@ -55,13 +55,17 @@ export function allowsColor(variables: Readonly<Record<string, string | undefine
   return (noColor === undefined || noColor === '') && variables['TERM'] !== 'dumb';
 }
 
+/** On anything but a terminal node leaves `isTTY` away, whatever its types say. */
+function isTerminal(stream: { readonly isTTY?: boolean }): boolean {
+  return stream.isTTY === true;
+}
+
 function textOutput(stream: NodeJS.WriteStream): TextOutput {
   // The reader of a pipe may go at any time (`| head`); that is no failure of ours.
   stream.on('error', () => undefined);
   return {
     write: (text) => void stream.write(text),
-    // Absent, not false, on anything else.
-    isTerminal: Boolean(stream.isTTY),
+    isTerminal: isTerminal(stream),
     get columns() {
       return stream.isTTY ? stream.columns : 80;
     },
