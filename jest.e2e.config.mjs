@@ -27,6 +27,7 @@ export default {
     displayName: suite,
     testMatch: [`<rootDir>/e2e/suites/${suite}/**/*.test.ts`],
   })),
-  maxWorkers: 4,
-  testTimeout: 180_000,
+  // Two cores carry two kcps and the suites: more at a time would only wait for each other.
+  maxWorkers: 3,
+  testTimeout: 600_000,
 };

@@ -30,7 +30,7 @@ export async function conditionWith(
   name: string,
   wanted: { readonly type: string; readonly reason: string; readonly timeout?: number },
 ): Promise<SeenCondition> {
-  const { type, reason, timeout = 45_000 } = wanted;
+  const { type, reason, timeout = 120_000 } = wanted;
   let seen: SeenCondition | undefined;
   return waitFor(
     async () => {

@@ -109,15 +109,16 @@ export async function syncedDatabase(
   consumer: Consumer,
   name: string,
   accept: (object: Database, copy: Database) => boolean = () => true,
+  bench: Bench = readBench(),
 ): Promise<{ object: Database; copy: Database }> {
   return waitFor(
     async () => {
       const object = await readDatabase(consumer.kubeconfig, name);
       if (object?.status?.phase !== 'Running') return undefined;
-      const [copy, ...more] = await copiesOf(object);
+      const [copy, ...more] = await copiesOf(object, bench);
       if (more.length > 0) throw new Error(`${more.length + 1} copies of ${name}`);
       return copy && accept(object, copy) ? { object, copy } : undefined;
     },
-    { what: `database ${name} of ${consumer.workspace.path} to be served`, timeout: 45_000, interval: 250 },
+    { what: `database ${name} of ${consumer.workspace.path} to be served`, timeout: 120_000, interval: 250 },
   );
 }

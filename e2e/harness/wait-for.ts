@@ -17,7 +17,7 @@ export async function waitFor<T>(
   ask: () => Promise<T | undefined | false> | T | undefined | false,
   options: WaitOptions,
 ): Promise<T> {
-  const deadline = Date.now() + (options.timeout ?? 60_000);
+  const deadline = Date.now() + (options.timeout ?? 120_000);
   let cause: unknown;
   for (;;) {
     try {
