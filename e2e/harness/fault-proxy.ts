@@ -116,6 +116,8 @@ export async function startFaultProxy(kcp: KcpAccess): Promise<FaultProxy> {
           return;
         }
         outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
+        // A watch is open when its headers are there, long before its first event.
+        outgoing.flushHeaders();
         answer.pipe(outgoing);
         answer.on('error', () => incoming.socket.destroy());
       },

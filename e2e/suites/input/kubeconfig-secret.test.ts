@@ -26,6 +26,7 @@ import {
 import { apply, kubectl } from '../../harness/kubectl.js';
 import { lastWords } from '../../harness/last-words.js';
 import { runPlugin } from '../../harness/plugin.js';
+import { freePorts } from '../../harness/ports.js';
 import { staysTrue } from '../../harness/wait-for.js';
 import { uniqueName } from '../../harness/workspaces.js';
 
@@ -175,6 +176,15 @@ const BAD_SECRETS: readonly BadSecret[] = [
   ]),
 ];
 
+interface WrongWay {
+  readonly name: string;
+  readonly change: (at: Parts) => void;
+  readonly type: 'Connected' | 'ExportReady';
+  readonly reason: string;
+  /** What the message has: where it led, and what to do. */
+  readonly says: readonly string[];
+}
+
 /** Connections with credentials that the user has already. */
 describe('spec.kubeconfigSecretRef', () => {
   const bench = readBench();
@@ -189,8 +199,10 @@ describe('spec.kubeconfigSecretRef', () => {
   let first: ContractAccount;
   let second: ContractAccount;
   let third: ContractAccount;
+  let closedPort = 0;
 
   beforeAll(async () => {
+    [closedPort = 0] = await freePorts(1);
     [installation, strict, alice, bob, carol, denied] = await Promise.all([
       installClient(bench.consumers, uniqueName('kube-bind')),
       installClient(bench.consumers, uniqueName('kube-bind')),
@@ -318,6 +330,66 @@ describe('spec.kubeconfigSecretRef', () => {
       await connectionOf(alice, missing, 'Ready', 'Ready');
       await connectionOf(alice, unlabelled, 'Ready', 'Ready');
     });
+  });
+
+  describe('with a kubeconfig that is well-formed and leads nowhere', () => {
+    const cases = (): readonly WrongWay[] => [
+      {
+        name: 'nobody-listens',
+        change: ({ cluster }) => (cluster['server'] = `https://127.0.0.1:${closedPort}`),
+        type: 'Connected',
+        reason: 'ProviderUnreachable',
+        says: [`https://127.0.0.1:${closedPort} does not answer`, 'It is tried again'],
+      },
+      {
+        name: 'another-authority',
+        change: ({ cluster }) =>
+          (cluster['certificate-authority-data'] = Buffer.from(bench.consumers.ca).toString('base64')),
+        type: 'Connected',
+        reason: 'ProviderUnreachable',
+        says: ['TLS with the provider', 'Check the certificate authority in the kubeconfig'],
+      },
+      {
+        name: 'another-namespace',
+        change: ({ context }) => (context['namespace'] = first.namespace),
+        type: 'ExportReady',
+        reason: 'ProviderForbidden',
+        says: [first.namespace, 'Ask the provider'],
+      },
+      {
+        name: 'no-provider',
+        change: ({ cluster, user, context }) => {
+          cluster['server'] = `${bench.consumers.address}/clusters/${alice.workspace.path}`;
+          cluster['certificate-authority-data'] = Buffer.from(bench.consumers.ca).toString('base64');
+          user['token'] = 'alice-token';
+          context['namespace'] = 'default';
+        },
+        type: 'ExportReady',
+        reason: 'ExportNotFound',
+        says: [alice.workspace.path, 'Check that the kubeconfig belongs to a kube-bind provider'],
+      },
+    ];
+
+    it.each(['nobody-listens', 'another-authority', 'another-namespace', 'no-provider'])(
+      'says on the binding what is wrong: %s',
+      async (name) => {
+        const wrong = cases().find((each) => each.name === name);
+        if (wrong === undefined) throw new Error(name);
+        const kubeconfig = changed(third.kubeconfig, (_, at) => wrong.change(at));
+        const manifests = [
+          secret(name, { kubeconfig }),
+          connection(name),
+          binding(name, { connection: name, resources: DATABASES }),
+        ];
+        await apply(alice.kubeconfig, manifests.join('---\n'));
+        const condition = await bindingOf(alice, name, wrong.type, wrong.reason);
+        expect(condition.status).toBe('False');
+        for (const part of wrong.says) expect(condition.message).toContain(part);
+        const force = 'kcp.kube-bind.io/force-release=true';
+        await kubectl(alice.kubeconfig, ['annotate', 'kubebindbinding', name, force]);
+        await kubectl(alice.kubeconfig, ['delete', 'kubebindbinding', name, '--timeout=60s']);
+      },
+    );
   });
 
   describe('in a workspace that rejects claims', () => {
