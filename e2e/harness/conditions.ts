@@ -23,7 +23,7 @@ export async function readCondition(
   return status?.conditions?.find((condition) => condition.type === type);
 }
 
-/** Waits until a condition has a reason, and gives it. */
+/** Waits until a condition is known and has a reason, and gives it. */
 export async function conditionWith(
   kubeconfig: string,
   kind: OurKind,
@@ -35,7 +35,8 @@ export async function conditionWith(
   return waitFor(
     async () => {
       seen = await readCondition(kubeconfig, kind, name, type);
-      return seen?.reason === reason && seen;
+      // Unknown says what is not known yet, often with the reason that it turns out to have.
+      return seen?.reason === reason && seen.status !== 'Unknown' && seen;
     },
     { what: `${kind} ${name} to say ${type}: ${reason}`, timeout, interval: 200 },
   ).catch((error: unknown) => {
