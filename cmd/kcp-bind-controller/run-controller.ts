@@ -6,6 +6,7 @@ import { Lease } from '../../src/reconcilers/leader/lease.js';
 import { runAsLeader } from '../../src/reconcilers/leader/run-as-leader.js';
 import { createInstallationKey } from '../../src/state/secret-installation-key.js';
 import { identifyClientWorkspace, type ClientWorkspaceIdentity } from './client-workspace.js';
+import { patiently } from './patiently.js';
 import { Readiness } from './readiness.js';
 import { reconcile } from './reconcile.js';
 import { createServer } from './serve.js';
@@ -42,13 +43,14 @@ export async function runController(options: RunOptions): Promise<void> {
       { client: servers.client, namespace, readiness, clock: shared.clock, log },
       AbortSignal.any([signal, ending.signal]),
     );
-    const identity = await identifyClientWorkspace(servers.client, config.clientExport, signal);
+    const patience = { clock: shared.clock, log, signal };
+    const identity = await patiently(
+      () => identifyClientWorkspace(servers.client, config.clientExport, signal),
+      patience,
+    );
     readiness.set('client-export', true, `${identity.path}:${config.clientExport}`);
-    await createInstallationKey({
-      client: servers.client,
-      namespace,
-      random: randomBytes,
-    }).load();
+    const key = createInstallationKey({ client: servers.client, namespace, random: randomBytes });
+    await patiently(() => key.load(), patience);
     readiness.set('installation-key', true, 'loaded');
     await lead(shared, { identity, lease, readiness, signal });
   } finally {

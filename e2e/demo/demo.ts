@@ -59,7 +59,7 @@ async function steps({ dir, narrator, keep }: DemoOptions, running: Running): Pr
   running.bench = bench;
 
   narrator.heading('The platform admin installs the client');
-  const installation = await installClient(bench.consumers, 'kube-bind');
+  const installation = await installClient(bench.consumers, 'kube-bind', 'service-account');
   await narrator.kubectl(installation.workspace.kubeconfig, ['apply', '-k', 'apiexport']);
   running.controller = await startController({ installation, dir: `${dir}/controller`, detached: keep });
   narrator.say(`The controller runs: ${running.controller.url}`);

@@ -3,8 +3,8 @@ import { readFile } from 'node:fs/promises';
 /** One write to an API server, from its audit log. */
 export interface AuditedWrite {
   readonly user: string;
-  /** For a ServiceAccount: the logical cluster that it lives in. */
-  readonly home: string;
+  /** Logical cluster that was written to. */
+  readonly workspace: string;
   readonly verb: string;
   readonly uri: string;
   readonly status: number;
@@ -13,7 +13,8 @@ export interface AuditedWrite {
 }
 
 interface AuditLine {
-  user?: { username?: string; extra?: Record<string, string[]> };
+  user?: { username?: string };
+  annotations?: Record<string, string>;
   verb?: string;
   requestURI?: string;
   responseStatus?: { code?: number };
@@ -33,6 +34,7 @@ export async function writesSince(file: string, since: number): Promise<AuditedW
 
 function asWrite({
   user,
+  annotations,
   verb,
   requestURI,
   responseStatus,
@@ -40,7 +42,7 @@ function asWrite({
 }: AuditLine): AuditedWrite {
   return {
     user: user?.username ?? '',
-    home: user?.extra?.['authentication.kubernetes.io/cluster-name']?.[0] ?? '',
+    workspace: annotations?.['tenancy.kcp.io/workspace'] ?? '',
     verb: verb ?? '',
     uri: requestURI ?? '',
     status: responseStatus?.code ?? 0,

@@ -16,10 +16,22 @@ export interface ClientInstallation {
   readonly controllerKubeconfig: string;
 }
 
-/** Does what the platform admin does: a workspace, `kubectl apply -k apiexport`, the account's token. */
-export async function installClient(kcp: KcpAccess, name: string): Promise<ClientInstallation> {
+/**
+ * Who the controller is: the ServiceAccount that apiexport/ installs, or a user of kcp with the same roles. kcp v0.28.1
+ * shares one map between all requests of a ServiceAccount's token and ends with "concurrent map read and map write" when
+ * two of them meet in it, which many suites at once would bring about.
+ */
+export type ControllerAccount = 'service-account' | 'user';
+
+/** Does what the platform admin does: a workspace, `kubectl apply -k apiexport`, an account for the controller. */
+export async function installClient(
+  kcp: KcpAccess,
+  name: string,
+  account: ControllerAccount = 'user',
+): Promise<ClientInstallation> {
   const workspace = await createWorkspace(kcp, 'root', name);
   await kubectl(workspace.kubeconfig, ['apply', '-k', `${ROOT}/apiexport`]);
+  if (account === 'user') await grantRoles(workspace.kubeconfig);
   const token = await waitFor(
     async () => {
       const text = await kubectl(workspace.kubeconfig, [
@@ -38,9 +50,32 @@ export async function installClient(kcp: KcpAccess, name: string): Promise<Clien
   const controllerKubeconfig = await writeKubeconfig(`${kcp.dir}/kubeconfigs/${name}-controller.yaml`, {
     server: `${kcp.address}/clusters/${workspace.path}`,
     ca: kcp.ca,
-    token,
+    token: account === 'user' ? CONTROLLER_TOKEN : token,
   });
   return { kcp, workspace, controllerKubeconfig };
+}
+
+/** The bench's user for controllers, and its token. */
+export const CONTROLLER_USER = 'controller';
+export const CONTROLLER_TOKEN = `${CONTROLLER_USER}-token`;
+
+/** Gives the bench's user the roles that apiexport/ gives the ServiceAccount. */
+async function grantRoles(kubeconfig: string): Promise<void> {
+  await kubectl(kubeconfig, [
+    'create',
+    'clusterrolebinding',
+    'controller-user',
+    '--clusterrole=kcp.kube-bind.io:controller',
+    `--user=${CONTROLLER_USER}`,
+  ]);
+  await kubectl(kubeconfig, [
+    'create',
+    'rolebinding',
+    'controller-user',
+    '--namespace=kube-bind',
+    '--role=kcp-bind-controller',
+    `--user=${CONTROLLER_USER}`,
+  ]);
 }
 
 /** A running controller. */

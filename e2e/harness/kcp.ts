@@ -8,7 +8,7 @@ import { freePorts } from './ports.js';
 import { waitFor } from './wait-for.js';
 
 /** Users that each kcp of the bench knows besides its admin; the token is the user's name and `-token`. */
-export const USERS = ['alice', 'bob', 'carol'] as const;
+export const USERS = ['alice', 'bob', 'carol', 'controller'] as const;
 export type User = (typeof USERS)[number];
 
 /** A running kcp. `address` is `https://127.0.0.1:port`. */

@@ -114,7 +114,7 @@ describe('the rights of the controller', () => {
 
   beforeAll(async () => {
     [installation, alice] = await Promise.all([
-      installClient(bench.consumers, uniqueName('kube-bind')),
+      installClient(bench.consumers, uniqueName('kube-bind'), 'service-account'),
       createConsumer('alice'),
     ]);
     roles = await Promise.all([

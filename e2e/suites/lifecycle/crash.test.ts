@@ -6,6 +6,7 @@ import { readBench } from '../../harness/bench.js';
 import type { Child } from '../../harness/child.js';
 import { bindClient } from '../../harness/client-binding.js';
 import {
+  CONTROLLER_TOKEN,
   installClient,
   startController,
   waitUntilReady,
@@ -204,7 +205,7 @@ describe('a controller that is killed around every step', () => {
 
   const isOurs = (request: ProxiedRequest): boolean =>
     controllerTokens.has(request.token) || isServiceAccount(request.token);
-  const controllerTokens = new Set<string>();
+  const controllerTokens = new Set([CONTROLLER_TOKEN]);
   const isServiceAccount = (token: string) => token.split('.').length === 3;
 
   beforeAll(async () => {
@@ -223,19 +224,10 @@ describe('a controller that is killed around every step', () => {
       kcp: behindProxy(bench.providers, providersProxy),
       provider,
     });
-    const token = await kubectl(installation.workspace.kubeconfig, [
-      'get',
-      'secret',
-      'kcp-bind-controller-token',
-      '-n',
-      'kube-bind',
-      '-o',
-      'jsonpath={.data.token}',
-    ]).then((text) => Buffer.from(text, 'base64').toString());
     kubeconfig = await writeKubeconfig(`${dir}/controller.yaml`, {
       server: `${consumersProxy.address}/clusters/${installation.workspace.path}`,
       ca: bench.consumers.ca,
-      token,
+      token: CONTROLLER_TOKEN,
     });
     [port = 0] = await freePorts(1);
     for (const proxy of proxies) {
