@@ -6,6 +6,7 @@ import { writesSince } from '../../harness/audit-log.js';
 import { readBench } from '../../harness/bench.js';
 import { bindClient, CLAIMS } from '../../harness/client-binding.js';
 import {
+  CONTROLLER_USER,
   installClient,
   startController,
   type ClientInstallation,
@@ -212,6 +213,6 @@ describe('the APIBindings of a workspace', () => {
       .map(({ metadata }) => metadata.name)
       .filter((name) => name.startsWith('kbb-'));
     await kubectl(bob.kubeconfig, ['delete', 'kubebindbinding', 'databases', '--timeout=60s']);
-    expect(await writers(generated)).toContain('system:serviceaccount:kube-bind:kcp-bind-controller');
+    expect(await writers(generated)).toContain(CONTROLLER_USER);
   });
 });
