@@ -37,11 +37,11 @@ export class ModelWatch {
     const since = Number(resourceVersion);
     let next = this.#history.findIndex(({ object }) => versionOf(object) > since);
     if (next < 0) next = this.#history.length;
-    if (this.#refusal !== undefined) throw this.#refusal;
+    this.#throwRefusal();
     options.onOpen?.();
     const shown = new Set(present.filter((object) => versionOf(object) <= since).map(uidOf));
     while (!signal.aborted) {
-      if (this.#refusal !== undefined) throw this.#refusal;
+      this.#throwRefusal();
       while (!this.#muted && next < this.#history.length) {
         const event = this.#history[next++];
         if (event === undefined) continue;
@@ -53,6 +53,10 @@ export class ModelWatch {
       }
       await this.#change(signal);
     }
+  }
+
+  #throwRefusal(): void {
+    if (this.#refusal !== undefined) throw this.#refusal;
   }
 
   #change(signal: AbortSignal): Promise<void> {
