@@ -4,7 +4,6 @@ import { hostname } from 'node:os';
 import { createSystemClock } from '../../src/kube/system-clock.js';
 import { Lease } from '../../src/reconcilers/leader/lease.js';
 import { runAsLeader } from '../../src/reconcilers/leader/run-as-leader.js';
-import { createInstallationKey } from '../../src/state/secret-installation-key.js';
 import { identifyClientWorkspace, type ClientWorkspaceIdentity } from './client-workspace.js';
 import { patiently } from './patiently.js';
 import { Readiness } from './readiness.js';
@@ -49,8 +48,7 @@ export async function runController(options: RunOptions): Promise<void> {
       patience,
     );
     readiness.set('client-export', true, `${identity.path}:${config.clientExport}`);
-    const key = createInstallationKey({ client: servers.client, namespace, random: randomBytes });
-    await patiently(() => key.load(), patience);
+    await patiently(() => shared.installationKey.load(), patience);
     readiness.set('installation-key', true, 'loaded');
     await lead(shared, { identity, lease, readiness, signal });
   } finally {

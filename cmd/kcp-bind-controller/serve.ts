@@ -3,7 +3,6 @@ import { randomBytes } from 'node:crypto';
 import { createHandshakeServer, type HandshakeServer } from '../../src/handshake/handshake-server.js';
 import { sanitizeKubeconfig } from '../../src/kube/kubeconfig-sanitizer.js';
 import { createConnectionStates } from '../../src/state/secret-connection-states.js';
-import { createInstallationKey } from '../../src/state/secret-installation-key.js';
 import type { VirtualWorkspace } from '../../src/vw-client/virtual-workspace.js';
 import type { Readiness } from './readiness.js';
 import { readText } from './servers.js';
@@ -26,11 +25,7 @@ export async function createServer(
   };
   return createHandshakeServer({
     states,
-    installationKey: createInstallationKey({
-      client: servers.client,
-      namespace: config.namespace,
-      random: randomBytes,
-    }),
+    installationKey: shared.installationKey,
     workspaces: parts.workspaces,
     backendApi: shared.backend,
     sanitize: (text) => sanitizeKubeconfig(text, { allowProxy: config.syncer.dialPolicy.allowProxy }),

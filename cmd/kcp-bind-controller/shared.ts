@@ -1,8 +1,11 @@
+import { randomBytes } from 'node:crypto';
+
 import { createBackendApi } from '../../src/backend/http/backend-api.js';
 import type { ControllerConfig } from '../../src/config/controller-config.js';
 import { createDialler } from '../../src/kube/dialler/dialler.js';
 import { createForeignHttp } from '../../src/kube/foreign-http-undici.js';
 import { createSystemClock } from '../../src/kube/system-clock.js';
+import { createInstallationKey } from '../../src/state/secret-installation-key.js';
 import { createReconcilerMetrics } from '../../src/reconcilers/metrics.js';
 import type { Logger } from '../../src/telemetry/logger.js';
 import { createMetricsRegistry } from '../../src/telemetry/metrics.js';
@@ -38,6 +41,12 @@ export function createShared(
     clock,
     registry,
     foreignHttp,
+    /** One for pages and start: it reads its Secret once. */
+    installationKey: createInstallationKey({
+      client: servers.client,
+      namespace: config.namespace,
+      random: randomBytes,
+    }),
     poolMetrics: createPoolMetrics(registry),
     reconcilerMetrics: createReconcilerMetrics(registry),
     backend: (spec: { url: string; clusterID?: string | undefined; caBundle?: string | undefined }) =>
