@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 
-/** One write to an API server, from its audit log. */
-export interface AuditedWrite {
+/** One request to an API server, from its audit log; watches are not in it. */
+export interface AuditedRequest {
   readonly user: string;
-  /** Logical cluster that was written to. */
+  /** Logical cluster that it was about. */
   readonly workspace: string;
   readonly verb: string;
   readonly uri: string;
@@ -22,24 +22,29 @@ interface AuditLine {
   stage?: string;
 }
 
-/** All writes since a moment, in order. A torn last line is left out. */
-export async function writesSince(file: string, since: number): Promise<AuditedWrite[]> {
+/** All writes since a moment, in order. */
+export async function writesSince(file: string, since: number): Promise<AuditedRequest[]> {
+  return (await requestsSince(file, since)).filter(({ verb }) => verb !== 'get' && verb !== 'list');
+}
+
+/** All writes, and what the controller and ServiceAccounts read, in order. A torn last line is left out. */
+export async function requestsSince(file: string, since: number): Promise<AuditedRequest[]> {
   const lines = (await readFile(file, 'utf8')).split('\n');
   return lines.flatMap((line) => {
     const event = parseLine(line);
-    const write = event?.stage === 'ResponseComplete' ? asWrite(event) : undefined;
-    return write !== undefined && write.at >= since ? [write] : [];
+    const request = event?.stage === 'ResponseComplete' ? asRequest(event) : undefined;
+    return request !== undefined && request.at >= since ? [request] : [];
   });
 }
 
-function asWrite({
+function asRequest({
   user,
   annotations,
   verb,
   requestURI,
   responseStatus,
   requestReceivedTimestamp,
-}: AuditLine): AuditedWrite {
+}: AuditLine): AuditedRequest {
   return {
     user: user?.username ?? '',
     workspace: annotations?.['tenancy.kcp.io/workspace'] ?? '',

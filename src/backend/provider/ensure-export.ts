@@ -4,9 +4,10 @@ import { untrustedText } from '../../api/untrusted-text.js';
 import type { RequestOptions } from '../../kube/client.js';
 import type { Clock } from '../../kube/clock.js';
 import { isStatus, type ApiError } from '../../kube/errors.js';
+import type { KubeObject } from '../../kube/object.js';
 import type { ProviderContract } from './contract.js';
 import { exportRequest, readExportRequest, requestState, type ExportPlan } from './export-request.js';
-import { readExport, type ProviderExport } from './provider-export.js';
+import { parseExport, readExport, type ProviderExport } from './provider-export.js';
 
 const DEADLINE_MS = 60_000;
 const POLL_MS = [250, 500, 1000, 1000, 2000];
@@ -18,6 +19,8 @@ export interface EnsureExportOptions {
   readonly deadlineMs?: number | undefined;
   /** Milliseconds for one request to the provider. */
   readonly timeoutMs?: number | undefined;
+  /** The export as a watch has it: saves the first look. */
+  readonly seen?: KubeObject | undefined;
 }
 
 type FailureReason = Extract<
@@ -43,10 +46,12 @@ export async function ensureExportRequest(
 ): Promise<ExportOutcome> {
   const { clock, signal } = options;
   const request: RequestOptions = { signal, timeoutMs: options.timeoutMs };
+  let { seen } = options;
   const deadline = clock.now() + (options.deadlineMs ?? DEADLINE_MS);
   try {
     for (let round = 0; ; round++) {
-      const found = await readExport(contract, plan.name, request);
+      const found = seen === undefined ? await readExport(contract, plan.name, request) : parseExport(seen);
+      seen = undefined;
       if (found !== undefined && !found.terminating) return judgeExport(found, plan);
       const failure = await advance(contract, plan, request);
       if (failure !== undefined) return failure;

@@ -8,7 +8,7 @@ import { decodeBase64Text } from '../http/base64-text.js';
 import type { ProviderContract } from './contract.js';
 
 /** The Secret, and its key, in which a provider keeps the consumer's kubeconfig up to date. */
-const PROVIDER_KUBECONFIG = { name: 'kubeconfig', key: 'kubeconfig' } as const;
+export const PROVIDER_KUBECONFIG = { name: 'kubeconfig', key: 'kubeconfig' } as const;
 
 const MAX_KUBECONFIG = 64 * 1024;
 
@@ -29,18 +29,19 @@ export async function readRotatedKubeconfig(
   { client, namespace }: ProviderContract,
   options?: RequestOptions,
 ): Promise<RotatedKubeconfig> {
-  const { name, key } = PROVIDER_KUBECONFIG;
+  const { name } = PROVIDER_KUBECONFIG;
   try {
-    return kubeconfigOf(await client.get(GVR.secrets, { namespace, name }, options), key);
+    return rotatedKubeconfigIn(await client.get(GVR.secrets, { namespace, name }, options));
   } catch (error) {
     if (isObjectNotFound(error)) return { state: 'absent' };
     throw error;
   }
 }
 
-/** The kubeconfig in a Secret. */
-function kubeconfigOf(secret: KubeObject, key: string = PROVIDER_KUBECONFIG.key): RotatedKubeconfig {
-  if (secret.metadata.deletionTimestamp !== undefined) return { state: 'absent' };
+/** What the provider's Secret says; undefined: there is none. */
+export function rotatedKubeconfigIn(secret: KubeObject | undefined): RotatedKubeconfig {
+  const { key } = PROVIDER_KUBECONFIG;
+  if (secret === undefined || secret.metadata.deletionTimestamp !== undefined) return { state: 'absent' };
   const data = isJsonObject(secret['data']) ? secret['data'] : {};
   const encoded = Object.hasOwn(data, key) ? data[key] : undefined;
   const text = typeof encoded === 'string' ? decodeBase64Text(encoded) : undefined;

@@ -4,8 +4,9 @@ import { Wake } from '../../kube/cache/wake.js';
 import { ApiError, isStatus } from '../../kube/errors.js';
 import type { BindingAssignment } from '../protocol/assignment.js';
 import { ConsumerError, consumerProblem } from './consumer-problem.js';
+import { ContractWatch } from './contract-watch.js';
 import { Heartbeats } from './heartbeats.js';
-import { leave } from './leave.js';
+import { leave, leftUnanswered } from './leave.js';
 import type { ObjectSync } from './object-sync.js';
 import { Preparation, type Prepared } from './preparation.js';
 import { ProviderChangedError, providerChanged, type ProviderLink } from './provider-link.js';
@@ -13,13 +14,10 @@ import { providerProblem, type ProviderProblem, type Retry } from './provider-pr
 import { Reporter } from './reporter.js';
 import type { Session, SessionOutput } from './run-worker.js';
 import { ServedReport } from './served-report.js';
+import { restMs, slowMs } from './session-pace.js';
 import { sessionReport } from './session-report.js';
 import type { SessionSettings } from './session-settings.js';
 
-/** A binding in order is looked at so often: export, rotated kubeconfig, identity, heartbeat. */
-const LOOK_MS = 20_000;
-/** What only a person can mend is tried so often. */
-const SLOW_MS = 30_000;
 /** Who releases by force does not wait longer than this for one answer. */
 const FORCED_MS = 5000;
 
@@ -46,6 +44,7 @@ class BindingSession implements Session {
   readonly #preparation: Preparation;
   readonly #heartbeats: Heartbeats;
   readonly #served: ServedReport;
+  readonly #watch: ContractWatch;
   readonly #wake = new Wake();
   readonly #closed = new AbortController();
   readonly #ended: Promise<void>;
@@ -72,14 +71,19 @@ class BindingSession implements Session {
     this.#settings = settings;
     this.#assignment = assignment;
     this.#output = output;
-    this.#reporter = new Reporter({
-      clock,
-      intervalMs: options.reportIntervalMs,
-      send: (report) => output.report(report),
-    });
+    const { reportIntervalMs: intervalMs } = options;
+    this.#reporter = new Reporter({ clock, intervalMs, send: (report) => output.report(report) });
     this.#preparation = new Preparation(clock);
     this.#heartbeats = new Heartbeats({ clock, intervalMs: options.heartbeatIntervalMs, version });
     this.#served = new ServedReport(clock);
+    this.#watch = new ContractWatch({
+      exportName: assignment.request.name,
+      cluster: assignment.cluster,
+      clock,
+      random: settings.random,
+      silenceMs: options.watchSilenceMs,
+      onChange: () => this.#wake.wake(),
+    });
     this.#ended = this.#run();
   }
 
@@ -114,6 +118,7 @@ class BindingSession implements Session {
       await this.#wake.sleep(delay, since, { clock, signal });
     }
     await this.#objects?.close();
+    await this.#watch.stop();
     await this.#link?.close();
   }
 
@@ -124,7 +129,7 @@ class BindingSession implements Session {
       this.#syncProblem = undefined;
       this.#logged = undefined;
       if (settled) this.#failures = 0;
-      return settled ? this.#jittered(LOOK_MS) : this.#retryDelay('soon');
+      return settled ? this.#rest(assignment) : this.#retryDelay('soon');
     } catch (error) {
       if (signal.aborted) return 0;
       return this.#failed(assignment, error, signal);
@@ -139,7 +144,7 @@ class BindingSession implements Session {
     await link.verify(assignment.provider, request);
     if (assignment.stage !== 'leave') {
       await this.#heartbeats.pass(link.contract, assignment.heartbeat, request);
-      await link.followRotation(request);
+      await link.followRotation(this.#watched(assignment)?.kubeconfig, request);
     }
     this.#connected = { status: 'True', reason: 'Connected', message: 'The provider answers.' };
     if (this.#heartbeats.foreign && assignment.stage !== 'leave') return this.#makeWay(assignment, signal);
@@ -150,6 +155,7 @@ class BindingSession implements Session {
     if (assignment.stage === 'leave') return this.#leave(assignment, link, signal);
     const prepared = await this.#prepare(assignment, link, signal);
     this.#exportProblem = undefined;
+    if (prepared.settled) this.#watch.start(link.contract);
     if (assignment.stage === 'prepare') return prepared.settled;
     await this.#sync(assignment, link, { abandoned: false, signal });
     await this.#tellServed(assignment, link, signal);
@@ -159,12 +165,24 @@ class BindingSession implements Session {
   #prepare(assignment: BindingAssignment, link: ProviderLink, signal: AbortSignal): Promise<Prepared> {
     return this.#preparation.pass(link.contract, assignment.request, {
       mayRequest: assignment.stage === 'prepare',
+      seen: this.#watched(assignment)?.export?.object,
       ...this.#request(assignment, signal),
       onWaiting: (waiting) => {
         this.#workedOn = assignment;
         this.#publish(waiting);
       },
     });
+  }
+
+  /** Who lets go asks: that a provider is away shows in a watch only after a while. */
+  #watched(assignment: BindingAssignment): ContractWatch | undefined {
+    return assignment.stage === 'drain' ? undefined : this.#watch;
+  }
+
+  /** Milliseconds until the next look at a binding in order. */
+  #rest(assignment: BindingAssignment): number {
+    const { clock, random } = this.#settings;
+    return restMs(this.#watched(assignment)?.live === true, this.#heartbeats.nextAt - clock.now(), random);
   }
 
   async #sync(
@@ -200,6 +218,7 @@ class BindingSession implements Session {
 
   async #leave(assignment: BindingAssignment, link: ProviderLink, signal: AbortSignal): Promise<boolean> {
     await this.#stopObjects();
+    await this.#watch.stop();
     if (this.#left) return true;
     const { clock } = this.#settings;
     const { name, create } = assignment.request;
@@ -251,6 +270,8 @@ class BindingSession implements Session {
     } else this.#show(problem);
     if (assignment.force) await this.#forced(assignment, signal);
     const slow = error instanceof ProviderChangedError || problem.retry === 'slowly';
+    // What only a person can mend must not be tried by the watches meanwhile.
+    if (slow) await this.#watch.stop();
     const retryAfterMs = error instanceof ApiError ? error.retryAfterMs : undefined;
     return retryDelayMs(retryAfterMs, this.#retryDelay(slow ? 'slowly' : 'soon'));
   }
@@ -266,10 +287,7 @@ class BindingSession implements Session {
   /** The user said to let go although the provider does not answer. */
   async #forced(assignment: BindingAssignment, signal: AbortSignal): Promise<void> {
     if (assignment.stage === 'leave') {
-      const { server } = assignment.provider.credentials;
-      this.#remaining = [
-        `Everything in namespace ${assignment.provider.contractNamespace} of ${server}: the provider did not answer when this binding was released by force.`,
-      ];
+      this.#remaining = [leftUnanswered(assignment.provider)];
       this.#left = true;
     }
     if (assignment.stage !== 'drain' || this.#link === undefined) return;
@@ -321,12 +339,8 @@ class BindingSession implements Session {
 
   #retryDelay(retry: Retry): number {
     const { options, random } = this.#settings;
-    if (retry === 'slowly') return this.#jittered(SLOW_MS);
+    if (retry === 'slowly') return slowMs(random);
     const backoff = { baseMs: options.backoffBaseMs, maxMs: options.backoffMaxMs };
     return backoffMs(this.#failures++, backoff, random);
-  }
-
-  #jittered(ms: number): number {
-    return Math.round(ms * (1 + this.#settings.random() / 4));
   }
 }

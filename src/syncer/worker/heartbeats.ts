@@ -43,6 +43,11 @@ export class Heartbeats {
     return this.#state?.reason === 'ForeignKonnector';
   }
 
+  /** When to look again, in milliseconds since the epoch; infinite while this binding does not beat. */
+  get nextAt(): number {
+    return this.#state === undefined ? Number.POSITIVE_INFINITY : this.#nextAt;
+  }
+
   /** Beats when it is time. Rejects with the errors of KubeClient. */
   async pass(
     contract: ProviderContract,

@@ -8,6 +8,7 @@ import { listRemaining } from '../../backend/provider/remaining.js';
 import { reportExportStatus } from '../../backend/provider/report-status.js';
 import { removeServiceNamespace } from '../../backend/provider/service-namespace.js';
 import type { KubeClient, RequestOptions } from '../../kube/client.js';
+import type { BindingAssignment } from '../protocol/assignment.js';
 import type { Clock } from '../../kube/clock.js';
 import { isStatus } from '../../kube/errors.js';
 import { isJsonObject } from '../../kube/json-value.js';
@@ -109,4 +110,9 @@ async function holdsObjects(
     }
   }
   return false;
+}
+
+/** What stays where the provider did not answer. */
+export function leftUnanswered({ credentials, contractNamespace }: BindingAssignment['provider']): string {
+  return `Everything in namespace ${contractNamespace} of ${credentials.server}: the provider did not answer when this binding was released by force.`;
 }

@@ -6,6 +6,7 @@ import { ensureExportRequest, type ExportOutcome } from '../../backend/provider/
 import type { ProviderExport } from '../../backend/provider/provider-export.js';
 import type { Clock } from '../../kube/clock.js';
 import type { ExportRequestPlan } from '../protocol/assignment.js';
+import type { KubeObject } from '../../kube/object.js';
 import type { ConvertedSchema } from '../protocol/report.js';
 import { schemaOutcome, type SchemaOutcome } from './schema-outcome.js';
 
@@ -22,6 +23,8 @@ export interface Prepared {
 export interface PreparationOptions {
   /** False: an export that is not there was taken away; asking for it again is not ours to do. */
   readonly mayRequest: boolean;
+  /** The export as a watch has it; undefined: it must be asked for. */
+  readonly seen: KubeObject | undefined;
   /** Called before a wait that may take long. */
   readonly onWaiting: (waiting: Prepared) => void;
   readonly timeoutMs: number;
@@ -91,9 +94,9 @@ export class Preparation {
     plan: ExportRequestPlan,
     options: PreparationOptions,
   ): Promise<ExportOutcome> {
-    const { signal, timeoutMs } = options;
+    const { signal, timeoutMs, seen } = options;
     const look = { clock: this.#clock, signal, timeoutMs, deadlineMs: 0 };
-    const outcome = await ensureExportRequest(contract, plan, look);
+    const outcome = await ensureExportRequest(contract, plan, { ...look, seen });
     if (outcome.reason !== 'RequestPending' || this.#waited) return outcome;
     options.onWaiting(
       this.#without({

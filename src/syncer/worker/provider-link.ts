@@ -1,13 +1,14 @@
 import type { ConditionState } from '../../api/conditions.js';
 import { untrustedText } from '../../api/untrusted-text.js';
 import { readContractNamespace, type ProviderContract } from '../../backend/provider/contract.js';
-import { readRotatedKubeconfig } from '../../backend/provider/rotated-kubeconfig.js';
+import { readRotatedKubeconfig, rotatedKubeconfigIn } from '../../backend/provider/rotated-kubeconfig.js';
 import type { KubeClient, RequestOptions } from '../../kube/client.js';
 import type { Clock } from '../../kube/clock.js';
 import type { ServerCredentials } from '../../kube/credentials.js';
 import { isObjectNotFound, isStatus, KubeconfigError } from '../../kube/errors.js';
 import { sanitizeKubeconfig } from '../../kube/kubeconfig-sanitizer.js';
 import type { BindingAssignment } from '../protocol/assignment.js';
+import type { Seen } from './contract-watch.js';
 import { CredentialRotation, sameAccess } from './credential-rotation.js';
 
 /** A client whose credentials can be renewed. */
@@ -90,9 +91,9 @@ export class ProviderLink {
     this.#check(await namespaceUid(this.contract, request));
   }
 
-  /** Looks whether the provider has rotated the credentials, and changes to the new ones. */
-  async followRotation(request: RequestOptions): Promise<void> {
-    const next = this.#rotation.candidate(await this.#stored(request), this.#inUse);
+  /** Looks whether the provider has rotated the credentials (`seen`: its Secret), and changes to the new ones. */
+  async followRotation(seen: Seen, request: RequestOptions): Promise<void> {
+    const next = this.#rotation.candidate(await this.#stored(seen, request), this.#inUse);
     if (next === undefined) return;
     try {
       await this.#adopt(next, request);
@@ -108,9 +109,12 @@ export class ProviderLink {
   }
 
   /** What the provider's Secret says. One that cannot be read or used is no news: what works stays in use. */
-  async #stored(request: RequestOptions): Promise<ServerCredentials | undefined> {
+  async #stored(seen: Seen, request: RequestOptions): Promise<ServerCredentials | undefined> {
     try {
-      const secret = await readRotatedKubeconfig(this.contract, request);
+      const secret =
+        seen === undefined
+          ? await readRotatedKubeconfig(this.contract, request)
+          : rotatedKubeconfigIn(seen.object);
       if (secret.state !== 'present') return undefined;
       const credentials = sanitizeKubeconfig(secret.text, { allowProxy: this.#options.allowProxy });
       return credentials.namespace === this.contract.namespace ? credentials : undefined;

@@ -10,7 +10,8 @@ export const CONTRACT = 'kube-bind-x';
 
 interface Stream {
   readonly resource: string;
-  push(event: WatchEvent | undefined): void;
+  /** Undefined ends the stream in order, an error breaks it. */
+  push(event: WatchEvent | Error | undefined): void;
 }
 
 /** A provider with a backend of its own, in memory: one contract namespace, answers to requests, faults on demand. */
@@ -162,7 +163,7 @@ export class FakeProvider {
   }
 
   async *#watch(gvr: Gvr, signal: AbortSignal): AsyncIterable<WatchEvent> {
-    const waiting: (WatchEvent | undefined)[] = [];
+    const waiting: (WatchEvent | Error | undefined)[] = [];
     let wake: () => void = () => undefined;
     const stream: Stream = {
       resource: gvr.resource,
@@ -179,12 +180,18 @@ export class FakeProvider {
         if (waiting.length === 0) await new Promise<void>((resolve) => (wake = resolve));
         const event = waiting.shift();
         if (event === undefined) return;
+        if (event instanceof Error) throw event;
         yield structuredClone(event);
       }
     } finally {
       this.#streams.delete(stream);
       signal.removeEventListener('abort', end);
     }
+  }
+
+  /** Breaks the watches that are open. */
+  cut(): void {
+    for (const stream of this.#streams) stream.push(new TransportError('socket hang up', 'reset'));
   }
 
   #tell(gvr: Gvr, event: WatchEvent): void {
