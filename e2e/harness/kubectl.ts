@@ -26,6 +26,8 @@ export function runKubectl(
         resolve({ code, stdout, stderr });
       },
     );
+    // A kubectl that ends before it has read everything says so by its code.
+    child.stdin?.on('error', () => undefined);
     child.stdin?.end(options.input ?? '');
   });
 }

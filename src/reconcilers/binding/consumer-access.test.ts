@@ -10,7 +10,14 @@ import { AccountTokens } from './account-tokens.js';
 import { ConsumerAccessResolver } from './consumer-access.js';
 import type { GeneratedWorkspace } from './generated-workspace.js';
 
-const API = { group: 'example.test', version: 'v1', resource: 'widgets' };
+const API = {
+  group: 'example.test',
+  version: 'v1',
+  resource: 'widgets',
+  kind: 'Widget',
+  scope: 'Namespaced' as const,
+  hasStatus: true,
+};
 const LOCAL = 'https://local.test/services/apiexport/x/y';
 const REMOTE = 'https://remote.test/services/apiexport/x/y';
 const OWN: ServerCredentials['auth'] = { kind: 'certificate', cert: 'c', key: 'k' };
@@ -54,7 +61,7 @@ function setUp(serves: (url: string) => number = () => 200) {
       return { url, client: probed, everywhere: probed };
     });
   const resolve = (urls: readonly string[], signature = 's') =>
-    resolver.resolve(REF, 'account', { workspaces: workspaces(urls), apis: [API], signature });
+    resolver.resolve(REF, 'account', { workspaces: workspaces(urls), apis: [API], schemas: 'a', signature });
   return { clock, resolver, resolve, probes, tokens, requests: () => requests };
 }
 
@@ -64,6 +71,8 @@ describe('access to the consumer', () => {
     expect(await resolve([LOCAL])).toEqual({
       kind: 'served',
       access: {
+        apis: [API],
+        schemas: 'a',
         credentials: {
           server: `${LOCAL}/clusters/${REF.cluster}`,
           ca: 'CA',

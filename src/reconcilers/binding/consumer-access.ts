@@ -3,6 +3,7 @@ import type { Clock } from '../../kube/clock.js';
 import type { ServerCredentials } from '../../kube/credentials.js';
 import { isStatus } from '../../kube/errors.js';
 import type { Gvr } from '../../kube/object.js';
+import type { ServedAs } from '../../syncer/protocol/assignment.js';
 import { detail } from '../conditions.js';
 import type { AccountTokens } from './account-tokens.js';
 import type { GeneratedWorkspace } from './generated-workspace.js';
@@ -54,7 +55,8 @@ export class ConsumerAccessResolver {
     account: string,
     target: {
       readonly workspaces: readonly GeneratedWorkspace[];
-      readonly apis: readonly Gvr[];
+      readonly apis: readonly ServedAs[];
+      readonly schemas: string;
       readonly signature: string;
     },
   ): Promise<AccessView> {
@@ -65,10 +67,9 @@ export class ConsumerAccessResolver {
         ? known
         : await this.#probe(key, target);
     if ('message' in found) return { kind: 'not-served', message: found.message };
-    return {
-      kind: 'served',
-      access: { credentials: await this.#credentials(ref, account, found.url, target.apis) },
-    };
+    const { apis, schemas } = target;
+    const credentials = await this.#credentials(ref, account, found.url, apis);
+    return { kind: 'served', access: { credentials, apis, schemas } };
   }
 
   /** The next `resolve` asks again. */

@@ -224,10 +224,13 @@ export class BindingObserver {
     const bound = boundObject(observed.apiBinding);
     if (bound === undefined || textAt(bound, 'status', 'phase') !== 'Bound') return { kind: 'none' };
     const resources = objectsAt(bound, 'status', 'boundResources');
-    const apis = served.map(({ group, resource, syncVersion }) => ({
+    const apis = served.map(({ group, resource, kind, scope, syncVersion, hasStatus }) => ({
       group,
       resource,
+      kind,
+      scope,
       version: syncVersion,
+      hasStatus,
     }));
     if (apis.length === 0) return { kind: 'not-served', message: 'its schemas are not known now' };
     const signature = JSON.stringify([bound.metadata.uid, resources, apis]);
@@ -235,6 +238,7 @@ export class BindingObserver {
       return await this.#tools.access.resolve(ref, generatedNames(ref).exportName, {
         workspaces,
         apis,
+        schemas: [...boundSchemaNames(bound)].sort().join(),
         signature,
       });
     } catch (error) {

@@ -4,7 +4,7 @@ import { compareSchemas, keepStoredVersions } from '../../schema/compare.js';
 import { describe } from '../../schema/convert.js';
 import { schemaAnnotations } from '../../schema/groups.js';
 import { validateConverted } from '../../schema/validate.js';
-import type { ResourceSchemaSpec } from '../../schema/resource-schema.js';
+import { syncVersionOf, type ResourceSchemaSpec } from '../../schema/resource-schema.js';
 import type { ConvertedSchema } from '../../syncer/protocol/report.js';
 import { groupResourceKey, groupResourceText } from '../claims.js';
 import { detail, no } from '../conditions.js';
@@ -30,6 +30,8 @@ export interface ServedApi {
   readonly scope: 'Cluster' | 'Namespaced';
   readonly versions: readonly string[];
   readonly syncVersion: string;
+  /** The synced version has a status of its own. */
+  readonly hasStatus: boolean;
   readonly schema: string;
 }
 
@@ -84,7 +86,16 @@ export function planSchemas(
     const { group, resource, kind, scope, versions, syncVersion } = final;
     const name = schemaName(ref, { plural: resource, group }, final.contentHash);
     schemas.push({ name, group, resource, spec: next.spec, annotations: checked.annotations });
-    apis.push({ group, resource, kind, scope, versions, syncVersion, schema: name });
+    apis.push({
+      group,
+      resource,
+      kind,
+      scope,
+      versions,
+      syncVersion,
+      hasStatus: hasStatus(next.spec),
+      schema: name,
+    });
   }
   const offered = new Set(reported.map(groupResourceKey));
   for (const schema of live) {
@@ -109,9 +120,22 @@ export function keepSchemas(live: readonly LiveSchema[]): SchemaDecision | undef
     if (spec === undefined) return undefined;
     schemas.push({ name, group, resource, spec, annotations: schemaAnnotations(group) });
     const { kind, scope, versions, syncVersion } = describe(spec);
-    apis.push({ group, resource, kind, scope, versions, syncVersion, schema: name });
+    apis.push({
+      group,
+      resource,
+      kind,
+      scope,
+      versions,
+      syncVersion,
+      hasStatus: hasStatus(spec),
+      schema: name,
+    });
   }
   return live.length === 0 ? undefined : { kind: 'usable', schemas, apis };
+}
+
+function hasStatus(spec: ResourceSchemaSpec): boolean {
+  return syncVersionOf(spec)?.subresources?.status !== undefined;
 }
 
 function following(

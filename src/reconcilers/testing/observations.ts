@@ -169,6 +169,17 @@ export function bindingObservation(change: Partial<BindingObservation> = {}): Bi
       kind: 'served',
       access: {
         credentials: { server: 'https://vw.test/clusters/workspace1', auth: { kind: 'token', token: 't' } },
+        apis: [
+          {
+            group: 'example.test',
+            version: 'v1',
+            resource: 'widgets',
+            kind: 'Widget',
+            scope: 'Namespaced',
+            hasStatus: true,
+          },
+        ],
+        schemas: 'a',
       },
     },
     progress: { drained: false, cleaned: false },

@@ -37,10 +37,24 @@ export interface AcceptedClaim {
   readonly resource: string;
 }
 
+/** One API as the consumer's workspace is served it, whatever the provider says by now. */
+export interface ServedAs {
+  readonly group: string;
+  readonly resource: string;
+  readonly kind: string;
+  readonly scope: 'Cluster' | 'Namespaced';
+  /** The version that is synced. */
+  readonly version: string;
+  readonly hasStatus: boolean;
+}
+
 /** The consumer's side: one workspace of the generated export's virtual workspace. */
 export interface ConsumerAccess {
   /** `<url>/clusters/<logical cluster>`; `server` of the credentials already holds it. */
   readonly credentials: ServerCredentials;
+  readonly apis: readonly ServedAs[];
+  /** Stands for the schemas that the workspace is bound to; another value: another schema. */
+  readonly schemas: string;
 }
 
 export interface BindingAssignment {

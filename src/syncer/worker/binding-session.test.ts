@@ -148,8 +148,18 @@ class Bench {
   }
 }
 
+const COWBOYS = {
+  group: 'wildwest.dev',
+  version: 'v1',
+  resource: 'cowboys',
+  kind: 'Cowboy',
+  scope: 'Namespaced',
+  hasStatus: true,
+} as const;
 const consumer = {
   credentials: { server: 'https://kcp/clusters/x', auth: { kind: 'token', token: 'vw' } },
+  apis: [COWBOYS],
+  schemas: 'first',
 } as const;
 
 let bench: Bench;
@@ -274,6 +284,27 @@ describe('identity of the contract namespace', () => {
     await bench.clock.advance(60_000);
     expect(bench.reasons['Connected']).toBe('ProviderChanged');
     expect(bench.syncs.every((sync) => sync.closed)).toBe(true);
+  });
+
+  it('reads all objects anew when the workspace is bound to another schema', async () => {
+    bench = new Bench({ stage: 'sync', consumer }, (provider) => provider.export('cowboys'));
+    await bench.clock.advance(1000);
+    bench.assign({ consumer: { ...consumer, schemas: 'second' } });
+    await bench.clock.advance(1000);
+    expect(bench.syncs.map(({ closed }) => closed)).toEqual([true, false]);
+  });
+
+  it('goes on with what the workspace is served when the provider changes scope and kind', async () => {
+    bench = new Bench({ stage: 'sync', consumer }, (provider) => {
+      const schema = cowboySchema();
+      provider.export('cowboys', 'h2', {
+        ...schema,
+        scope: 'Cluster',
+        names: { plural: 'cowboys', kind: 'Cow' },
+      });
+    });
+    await bench.clock.advance(1000);
+    expect(bench.syncs.map(({ target }) => target)).toMatchObject([{ kind: 'Cowboy', scope: 'Namespaced' }]);
   });
 
   it('changes to new credentials without starting the syncs again', async () => {

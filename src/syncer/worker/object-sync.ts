@@ -121,8 +121,8 @@ export function openObjectSync(
     prepared: Prepared | undefined,
     signal: AbortSignal,
   ): Promise<readonly SyncTarget[]> {
-    if (prepared?.export !== undefined && prepared.schemas !== undefined) {
-      return syncTargets(prepared.export, prepared.schemas);
+    if (prepared?.export !== undefined && prepared.schemas !== undefined && next.consumer !== undefined) {
+      return syncTargets(prepared.export, prepared.schemas, next.consumer);
     }
     if (next.stage !== 'drain') return [];
     try {

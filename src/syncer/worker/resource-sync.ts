@@ -22,6 +22,11 @@ export interface SyncTarget {
   readonly hasStatus: boolean;
   readonly isolation: Isolation;
   readonly informerScope: 'Cluster' | 'Namespaced';
+  /**
+   * Stands for the schemas of both sides. A watch goes on showing objects through the schema that it began with, without
+   * fields that came later and under the same resourceVersion [measured]: with another value everything is read anew.
+   */
+  readonly schema: string;
 }
 
 /** Where the objects of a binding are. */

@@ -4,7 +4,7 @@ import { ResourceSyncs } from './resource-syncs.js';
 
 const policy: SyncPolicy = { conflictPolicy: 'Fail', deletionPolicy: 'Delete', paused: false, force: false };
 
-function target(resource: string, version = 'v1'): SyncTarget {
+function target(resource: string, version = 'v1', schema = ''): SyncTarget {
   return {
     gvr: { group: 'g', version, resource },
     kind: 'K',
@@ -12,6 +12,7 @@ function target(resource: string, version = 'v1'): SyncTarget {
     hasStatus: true,
     isolation: 'Prefixed',
     informerScope: 'Namespaced',
+    schema,
   };
 }
 
@@ -63,6 +64,15 @@ describe('the APIs of a binding', () => {
     closing.finish();
     await changed;
     expect(log.slice(-3)).toEqual(['closed a/v1', 'open a/v2', 'start a/v2']);
+  });
+
+  it('are read anew when a schema changed, as watches go on with the former one', async () => {
+    const { syncs, log, closing } = setUp();
+    await syncs.reconcile([target('a')], policy);
+    const changed = syncs.reconcile([target('a', 'v1', 'next')], policy);
+    closing.finish();
+    await changed;
+    expect(log.slice(-3)).toEqual(['closed a/v1', 'open a/v1', 'start a/v1']);
   });
 
   it('go on although nobody names them any more', async () => {

@@ -61,6 +61,7 @@ function targetOf(
     hasStatus: all.some((each) => each['name'] === `${name}/status`),
     isolation: 'Prefixed',
     informerScope: 'Namespaced',
+    schema: '',
   };
 }
 

@@ -1,28 +1,25 @@
 import type { ProviderExport } from '../../backend/provider/provider-export.js';
-import { parseJson } from '../../kube/json.js';
-import { isJsonObject } from '../../kube/json-value.js';
+import type { ConsumerAccess } from '../protocol/assignment.js';
 import type { ConvertedSchema } from '../protocol/report.js';
 import type { SyncTarget } from './resource-sync.js';
 
-/** What is to be synced of an export: each of its APIs that could be converted, in the first served version. Pure. */
+/**
+ * What is to be synced: each API as the workspace is served it. What the provider has changed since counts when main
+ * has taken it over: another scope or kind would make strangers of all copies. Pure.
+ */
 export function syncTargets(
   found: Pick<ProviderExport, 'isolation' | 'informerScope'>,
   schemas: readonly ConvertedSchema[],
+  consumer: Pick<ConsumerAccess, 'apis' | 'schemas'>,
 ): readonly SyncTarget[] {
-  return schemas.map((schema) => ({
-    gvr: { group: schema.group, version: schema.syncVersion, resource: schema.resource },
-    kind: schema.kind,
-    scope: schema.scope,
-    hasStatus: hasStatus(schema),
+  const hashes = new Map(schemas.map((each) => [`${each.resource}.${each.group}`, each.contentHash]));
+  return consumer.apis.map(({ group, resource, version, kind, scope, hasStatus }) => ({
+    gvr: { group, version, resource },
+    kind,
+    scope,
+    hasStatus,
     isolation: found.isolation,
     informerScope: found.informerScope,
+    schema: `${hashes.get(`${resource}.${group}`) ?? ''} ${consumer.schemas}`,
   }));
-}
-
-function hasStatus({ specJson, syncVersion }: ConvertedSchema): boolean {
-  const spec = parseJson(specJson);
-  const versions = isJsonObject(spec) && Array.isArray(spec['versions']) ? spec['versions'] : [];
-  const version = versions.filter(isJsonObject).find((each) => each['name'] === syncVersion);
-  const subresources = version?.['subresources'];
-  return isJsonObject(subresources) && isJsonObject(subresources['status']);
 }

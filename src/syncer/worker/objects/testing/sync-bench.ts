@@ -98,6 +98,7 @@ export class SyncBench {
       hasStatus: true,
       isolation: 'Prefixed',
       informerScope: 'Namespaced',
+      schema: '',
       ...this.#options.target,
     };
     return createResourceSync({
