@@ -42,8 +42,17 @@ export function schemaName(
   resource: { readonly plural: string; readonly group: string },
   contentHash: string,
 ): string {
-  const prefix = `k${ownerKey(owner.cluster, owner.uid).slice(0, 12)}-${contentHash.slice(0, 12)}`;
+  const prefix = `${schemaPrefix(owner)}${contentHash.slice(0, 12)}`;
   return `${prefix}.${resource.plural}.${resource.group === '' ? 'core' : resource.group}`;
+}
+
+/** True for names that `schemaName` gives to schemas of this binding. */
+export function isSchemaOf(owner: { readonly cluster: string; readonly uid: string }, name: string): boolean {
+  return name.startsWith(schemaPrefix(owner));
+}
+
+function schemaPrefix(owner: { readonly cluster: string; readonly uid: string }): string {
+  return `k${ownerKey(owner.cluster, owner.uid).slice(0, 12)}-`;
 }
 
 /** Name of the Secret in the client workspace that holds a connection's account and login. */

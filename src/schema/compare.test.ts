@@ -250,10 +250,21 @@ describe('versions in storage', () => {
   });
 
   it('are kept from the next schema alone where the live one is lost', () => {
-    expect(keepStoredVersions(next, undefined, ['v1', 'v1alpha1'])).toEqual({
+    expect(keepStoredVersions(next, [undefined], ['v1', 'v1alpha1'])).toEqual({
       spec: next,
       unknown: ['v1alpha1'],
     });
+  });
+
+  it('come from what a foreign hand put in the place of the live schema, too', () => {
+    const foreign = spec({ name: 'v9', storage: true, schema: object({}) });
+    const comparison = compareSchemas(live, live, ['v1alpha1', 'v9'], foreign);
+    expect(comparison).toMatchObject({ compatible: true, spec: { conversion: { strategy: 'None' } } });
+    if (!comparison.compatible) throw new Error('refused');
+    expect(comparison.spec.versions.at(-1)).toMatchObject({ name: 'v9', served: true, deprecated: true });
+    expect(differences(compareSchemas(live, live, ['v9']))).toEqual([
+      expect.stringContaining('version v9: kcp may hold objects in it'),
+    ]);
   });
 
   it('go when nothing is stored in them', () => {

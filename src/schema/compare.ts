@@ -23,13 +23,16 @@ export type Comparison =
  * nothing of this, and a wrong step wedges the binding or loses the consumer's data: group, plural, kind and scope must
  * stay; every version in which kcp may have stored objects (`storageVersions`, from the APIBinding's status) must
  * stay and be served; no stored value may be pruned or misread.
+ *
+ * @param foreign what somebody else put in the place of `live`: only its versions count
  */
 export function compareSchemas(
   live: ResourceSchemaSpec,
   next: ResourceSchemaSpec,
   storageVersions: readonly string[],
+  foreign?: ResourceSchemaSpec,
 ): Comparison {
-  const { spec, unknown } = keepStoredVersions(next, live, storageVersions);
+  const { spec, unknown } = keepStoredVersions(next, [live, foreign], storageVersions);
   const differences = [
     ...identityChanges(live, next),
     ...dataLosses(live, next),
@@ -46,10 +49,12 @@ export function compareSchemas(
  * version through the API: a stored version that is missing (429 for ever) or not served (404) hangs the unbinding and
  * the workspace's deletion. So those that the provider dropped, or stopped to serve, are served on, as deprecated, and
  * stand last, so that the version that is synced stays the provider's first served one.
+ *
+ * @param known schemas to take such versions from, the best first
  */
 export function keepStoredVersions(
   next: ResourceSchemaSpec,
-  live: ResourceSchemaSpec | undefined,
+  known: readonly (ResourceSchemaSpec | undefined)[],
   storageVersions: readonly string[],
 ): { readonly spec: ResourceSchemaSpec; readonly unknown: readonly string[] } {
   const unknown: string[] = [];
@@ -57,7 +62,7 @@ export function keepStoredVersions(
   for (const name of new Set(storageVersions)) {
     const offered = findVersion(next, name);
     if (offered?.served === true) continue;
-    const version = offered ?? (live === undefined ? undefined : findVersion(live, name));
+    const version = offered ?? firstVersion(known, name);
     if (version === undefined) unknown.push(name);
     else retired.push(retire(version, next));
   }
@@ -106,6 +111,14 @@ function lossesBetween(before: SchemaVersion, after: SchemaVersion, path: string
 
 function findVersion(spec: ResourceSchemaSpec, name: string): SchemaVersion | undefined {
   return spec.versions.find((version) => version.name === name);
+}
+
+function firstVersion(
+  specs: readonly (ResourceSchemaSpec | undefined)[],
+  name: string,
+): SchemaVersion | undefined {
+  const [first] = specs.flatMap((spec) => (spec === undefined ? [] : (findVersion(spec, name) ?? [])));
+  return first;
 }
 
 function retire(version: SchemaVersion, next: ResourceSchemaSpec): SchemaVersion {

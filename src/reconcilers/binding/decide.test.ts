@@ -65,6 +65,12 @@ const NOTHING_MISSING: MissingParts = {
   roleBinding: false,
 };
 
+/** With the hash of the plan, and another schema. */
+const SOMEBODY_ELSES = {
+  ...finishedExport(),
+  spec: { resources: [{ group: 'example.test', name: 'widgets', schema: 'somebody.widgets.example.test' }] },
+};
+
 const TABLE: [string, Partial<BindingObservation>, ProducedReason, string, string][] = [
   ['everything well', {}, 'binding/Ready/Ready', 'True', 'Ready'],
   ['a served API', {}, 'binding/APIBound/Bound', 'True', 'Ready'],
@@ -437,6 +443,21 @@ describe('steps of a binding', () => {
         missing: NOTHING_MISSING,
       },
       ['worker.assign', 'export.update'],
+    ],
+    [
+      'points it back when somebody pointed it elsewhere',
+      { generated: SOMEBODY_ELSES, missing: NOTHING_MISSING },
+      ['worker.assign', 'export.update'],
+    ],
+    [
+      'points it back while the binding goes: kcp could not empty the workspace',
+      {
+        deleting: true,
+        generated: SOMEBODY_ELSES,
+        missing: NOTHING_MISSING,
+        access: { kind: 'not-served', message: '429' },
+      },
+      ['export.update'],
     ],
     [
       'removes schemas that nothing names',

@@ -1,6 +1,7 @@
 import { BINDING_UID_LABEL } from '../../api/markers.js';
 import { GVR } from '../../api/gvr.js';
 import type { Gvr } from '../../api/gvr.js';
+import { isSchemaOf } from '../../api/names.js';
 import { jsonEqual } from '../../kube/json.js';
 import type { KubeClient } from '../../kube/client.js';
 import { ApiError, isObjectNotFound, isStatus } from '../../kube/errors.js';
@@ -90,15 +91,28 @@ export class GeneratedParts {
   }
 
   /** The same schemas with their specs, where the objects are there. */
-  async withSpecs(live: readonly LiveSchema[]): Promise<LiveSchema[]> {
+  async withSpecs(ref: BindingRef, live: readonly LiveSchema[]): Promise<LiveSchema[]> {
     return Promise.all(
       live.map(async (schema) => {
         const object =
           schema.name === '' ? undefined : await this.find(GVR.apiResourceSchemas, { name: schema.name });
-        // Only this controller may write schemas in its own workspace.
-        return { ...schema, spec: object?.['spec'] as ResourceSchemaSpec | undefined };
+        // A schema is checked when it is made, and nobody but admins of the client workspace makes others.
+        const spec = object?.['spec'] as ResourceSchemaSpec | undefined;
+        if (isSchemaOf(ref, schema.name)) return { ...schema, spec };
+        return { ...schema, spec: await this.#lastOwn(ref, schema), foreign: spec };
       }),
     );
+  }
+
+  /** The binding's own schema of an API: the newest, as the others go once kcp has followed. */
+  async #lastOwn(ref: BindingRef, { group, resource }: LiveSchema): Promise<ResourceSchemaSpec | undefined> {
+    const made = ({ metadata }: KubeObject): string => metadata.creationTimestamp ?? '';
+    const own = (await this.schemas(ref))
+      .filter(
+        (each) => at(each, 'spec', 'group') === group && at(each, 'spec', 'names', 'plural') === resource,
+      )
+      .sort((a, b) => made(b).localeCompare(made(a)));
+    return own[0]?.['spec'] as ResourceSchemaSpec | undefined;
   }
 
   /** Creates; an object of that name that is there already counts as done. */

@@ -2,7 +2,6 @@ import { GVR } from '../../api/gvr.js';
 import {
   CONNECTION_ANNOTATION,
   DELETION_POLICY_ANNOTATION,
-  DESIRED_HASH_ANNOTATION,
   EXPORT_REQUEST_ANNOTATION,
 } from '../../api/markers.js';
 import { isStatus, KubeError } from '../../kube/errors.js';
@@ -25,12 +24,11 @@ import { SeenApiBindings } from './seen-api-bindings.js';
 import type { GeneratedParts } from './generated-parts.js';
 import type { GeneratedWorkspace, GeneratedWorkspaces } from './generated-workspace.js';
 import { boundSchemaNames, liveSchemas } from './live-schemas.js';
-import { exportHash } from './manifests.js';
 import type { AccessView, ApiBindingView, BindingObservation, ConnectionView } from './observation.js';
 import { generatedNames } from './owner.js';
 import type { BindingRef } from './owner.js';
 import { namespacesOfPeers } from './peers.js';
-import { exportPlan } from './provision.js';
+import { exportPlan, isAsPlanned, servesAsPlanned } from './provision.js';
 import type { Runtime } from './runtime.js';
 import type { SchemaPlanner } from './schema-planner.js';
 import type { SchemaDecision, ServedApi } from './schema-plan.js';
@@ -88,7 +86,7 @@ export class BindingObserver {
     const { decision: schemas, served } = await this.#tools.planner.plan(ref, {
       reported: deleting ? undefined : latest?.schemas,
       live: liveSchemas(generated, bound),
-      loadSpecs: (live) => this.#tools.parts.withSpecs(live),
+      loadSpecs: (live) => this.#tools.parts.withSpecs(ref, live),
     });
     if (latest?.conditions.Syncing?.reason === 'ConsumerUnreachable') this.#tools.access.forget(ref);
     const base: BindingObservation = {
@@ -196,8 +194,10 @@ export class BindingObserver {
   /** Undefined when the export proves its parts and they were looked at not long ago. */
   async #missing(runtime: Runtime, observed: BindingObservation): Promise<BindingObservation['missing']> {
     const plan = exportPlan(observed, consentOf(observed));
-    if (plan === undefined || (observed.deleting && observed.generated !== undefined)) return undefined;
-    const proven = observed.generated?.metadata.annotations?.[DESIRED_HASH_ANNOTATION] === exportHash(plan);
+    const { generated } = observed;
+    if (plan === undefined) return undefined;
+    if (observed.deleting && generated !== undefined && servesAsPlanned(generated, plan)) return undefined;
+    const proven = generated !== undefined && isAsPlanned(generated, plan);
     const wanted = plan.schemas.map(({ name }) => name);
     const used = boundSchemaNames(boundObject(observed.apiBinding));
     const now = this.#deps.clock.now();

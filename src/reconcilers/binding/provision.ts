@@ -70,8 +70,40 @@ function partSteps(missing: MissingParts, schemas: readonly SchemaPlan[]): PartS
 
 function exportSteps(generated: KubeObject | undefined, plan: ExportPlan): PartStep[] {
   if (generated === undefined) return [{ name: 'binding.export.create', plan }];
-  const hash = generated.metadata.annotations?.[DESIRED_HASH_ANNOTATION];
-  return hash === exportHash(plan) ? [] : [{ name: 'binding.export.update', plan }];
+  return isAsPlanned(generated, plan) ? [] : [{ name: 'binding.export.update', plan }];
+}
+
+/** It carries the plan's hash, and nobody has changed since what it serves and claims. */
+export function isAsPlanned(generated: KubeObject, plan: ExportPlan): boolean {
+  return (
+    generated.metadata.annotations?.[DESIRED_HASH_ANNOTATION] === exportHash(plan) &&
+    servesAsPlanned(generated, plan) &&
+    sameList(
+      objectsAt(generated, 'spec', 'permissionClaims').map((claim) => [
+        groupResourceKey(readGroupResource(claim)),
+        ...textsAt(claim, 'verbs'),
+      ]),
+      plan.claims.map((claim) => [groupResourceKey(claim), ...claim.verbs]),
+    )
+  );
+}
+
+/** Exactly the planned schemas. */
+export function servesAsPlanned(generated: KubeObject, plan: ExportPlan): boolean {
+  return sameList(
+    objectsAt(generated, 'spec', 'resources').map((resource) => [
+      textAt(resource, 'group') ?? '',
+      textAt(resource, 'name') ?? '',
+      textAt(resource, 'schema') ?? '',
+    ]),
+    plan.schemas.map(({ group, resource, name }) => [group, resource, name]),
+  );
+}
+
+/** Without order. */
+function sameList(a: readonly (readonly string[])[], b: readonly (readonly string[])[]): boolean {
+  const text = (list: typeof a): string => JSON.stringify(list.map((each) => JSON.stringify(each)).sort());
+  return text(a) === text(b);
 }
 
 function bindRoleSteps({ bindRole }: MissingParts): PartStep[] {

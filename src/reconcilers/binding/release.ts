@@ -94,12 +94,16 @@ function mayHoldObjects(apiBinding: ApiBindingView): boolean {
   return apiBinding.kind === 'found' && textAt(apiBinding.object, 'status', 'phase') === 'Bound';
 }
 
-/** A missing export comes back first, with its identity; nothing is deleted meanwhile. */
+/**
+ * An export that is missing, or that somebody made serve something else, comes back first, with its identity; nothing
+ * is deleted meanwhile.
+ */
 function waitForConsumer(observed: BindingObservation): Release {
-  const { access, generated } = observed;
+  const { access } = observed;
   const why = access.kind === 'not-served' ? access.message : 'the generated APIExport is missing';
   return {
-    steps: generated === undefined ? provisionSteps(observed, consentOf(observed)) : [],
+    // Parts are looked for only where something is to be mended.
+    steps: observed.missing === undefined ? [] : provisionSteps(observed, consentOf(observed)),
     syncing: no(
       'ConsumerUnreachable',
       `The workspace's objects cannot be reached: ${detail(why)}. It is tried again; nothing is deleted meanwhile.`,

@@ -18,6 +18,8 @@ export interface LiveSchema {
   readonly name: string;
   /** Undefined when the object is gone. */
   readonly spec: ResourceSchemaSpec | undefined;
+  /** Set when somebody else pointed the export at a schema that is not this binding's; `spec` is then the own last one. */
+  readonly foreign?: ResourceSchemaSpec | undefined;
   /** Versions in which kcp may hold objects, from the APIBinding's status. */
   readonly storageVersions: readonly string[];
 }
@@ -113,11 +115,17 @@ export function planSchemas(
  * What is served now, as a decision: for the time in which no worker has reported schemas, so that a generated
  * export which an admin deleted can come back without the provider.
  */
-export function keepSchemas(live: readonly LiveSchema[]): SchemaDecision | undefined {
+export function keepSchemas(ref: BindingRef, live: readonly LiveSchema[]): SchemaDecision | undefined {
   const schemas: SchemaPlan[] = [];
   const apis: ServedApi[] = [];
-  for (const { name, group, resource, spec } of live) {
-    if (spec === undefined) return undefined;
+  for (const { group, resource, spec: own, foreign, storageVersions, ...served } of live) {
+    if (own === undefined) return undefined;
+    const { spec } =
+      foreign === undefined ? { spec: own } : keepStoredVersions(own, [foreign], storageVersions);
+    const name =
+      foreign === undefined
+        ? served.name
+        : schemaName(ref, { plural: resource, group }, describe(spec).contentHash);
     schemas.push({ name, group, resource, spec, annotations: schemaAnnotations(group) });
     const { kind, scope, versions, syncVersion } = describe(spec);
     apis.push({
@@ -143,7 +151,7 @@ function following(
   next: ResourceSchemaSpec,
 ): { readonly spec: ResourceSchemaSpec; readonly differences: readonly string[] } {
   if (live?.spec === undefined) {
-    const { spec, unknown } = keepStoredVersions(next, undefined, live?.storageVersions ?? []);
+    const { spec, unknown } = keepStoredVersions(next, [live?.foreign], live?.storageVersions ?? []);
     return {
       spec,
       differences: unknown.map(
@@ -151,7 +159,7 @@ function following(
       ),
     };
   }
-  const comparison = compareSchemas(live.spec, next, live.storageVersions);
+  const comparison = compareSchemas(live.spec, next, live.storageVersions, live.foreign);
   return comparison.compatible
     ? { spec: comparison.spec, differences: [] }
     : { spec: next, differences: comparison.differences };

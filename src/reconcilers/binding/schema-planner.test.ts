@@ -90,6 +90,34 @@ describe('planning schemas', () => {
     expect((await plan(undefined, [])).decision).toBeUndefined();
   });
 
+  describe('when somebody pointed the export at another schema', () => {
+    const own = live(withVersions('v1'), ['v1', 'v9']);
+    const foreign = { ...own, name: 'somebody.widgets.example.test', foreign: withVersions('v9') };
+
+    it.each([
+      ['the provider has reported', withVersions('v1')],
+      ['no worker has reported', undefined],
+    ])('plans the union of the stored versions while %s', async (_, reported) => {
+      const { decision } = await plan(reported, [foreign]);
+      if (decision?.kind !== 'usable') throw new Error('refused');
+      expect(decision.schemas[0]?.spec.versions.map(({ name }) => name)).toEqual(['v1', 'v9']);
+      expect(decision.apis).toMatchObject([{ syncVersion: 'v1' }]);
+      const repaired = live(decision.schemas[0]?.spec ?? widgetSpec(), ['v1', 'v9']);
+      expect(repaired.name).toBe(decision.schemas[0]?.name);
+      expect(await plan(reported, [repaired])).toMatchObject({
+        decision: { kind: 'usable', schemas: [{ name: repaired.name }] },
+      });
+    });
+
+    it('goes back to the own kind and scope', async () => {
+      const other = { ...widgetSpec(), scope: 'Cluster' as const };
+      const { decision } = await plan(widgetSpec(), [
+        { ...live(widgetSpec()), name: foreign.name, foreign: other },
+      ]);
+      expect(decision).toMatchObject({ kind: 'usable', schemas: [{ name: live(widgetSpec()).name }] });
+    });
+  });
+
   it('takes nothing that a worker did not convert', async () => {
     const forged = { ...converted(widgetSpec()), specJson: '{"group":"x"}' };
     const view = await new SchemaPlanner().plan(REF, {

@@ -54,7 +54,7 @@ async function decide(
     if (decision.kind === 'usable') return { decision, served: live.length === 0 ? [] : decision.apis };
   }
   const withSpecs = live.length === 0 ? [] : await loadSpecs(live);
-  const kept = keepSchemas(withSpecs);
+  const kept = keepSchemas(ref, withSpecs);
   const served = kept?.kind === 'usable' ? kept.apis : [];
   const decision: SchemaDecision | undefined =
     reported === undefined ? kept : planSchemas(ref, reported, withSpecs);
