@@ -30,6 +30,8 @@ export interface Impersonation {
 export type ClientAuth =
   | { readonly kind: 'none' }
   | { readonly kind: 'token'; readonly token: string }
+  /** Tokens of one account, each for one request at a time: docs/decisions/0010-tokens-by-lane.md. */
+  | { readonly kind: 'tokens'; readonly tokens: readonly string[] }
   /** Read again when it changes; only in our own configuration, never in one from outside. */
   | { readonly kind: 'tokenFile'; readonly path: string }
   | { readonly kind: 'certificate'; readonly cert: string; readonly key: string };

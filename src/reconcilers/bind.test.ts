@@ -29,7 +29,7 @@ describe('binding an API', () => {
     expect(scenario.phase()).toBe('Ready');
     expect(pool.assigned.get(scenario.poolKey())).toMatchObject({
       stage: 'sync',
-      consumer: { credentials: { auth: { kind: 'token', token: 'token-1' } } },
+      consumer: { credentials: { auth: { kind: 'tokens' } } },
       heartbeat: { secretNamespace: NAMESPACE },
     });
     expect(at(world.binding('b'), 'status', 'apis')).toMatchObject([{ resource: 'widgets', kind: 'Widget' }]);

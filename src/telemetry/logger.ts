@@ -13,6 +13,7 @@ export type Logger = PinoLogger;
 /** Fields whose value is never written, at any of the first four levels of a logged object. */
 const SECRET_FIELDS = [
   'token',
+  'tokens',
   'accessToken',
   'access_token',
   'authorization',

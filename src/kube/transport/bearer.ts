@@ -2,21 +2,39 @@ import { readFile, stat } from 'node:fs/promises';
 import type { Clock } from '../clock.js';
 import type { ClientAuth } from '../credentials.js';
 import { KubeconfigError } from '../errors.js';
+import { createTokenLanes } from './token-lanes.js';
 
 const CHECK_INTERVAL_MS = 1000;
 
 /** Where the Authorization header of a session comes from. */
 export interface Bearer {
-  /** Undefined where the client certificate, or nothing, speaks for us. Rejects with KubeconfigError. */
-  token(): Promise<string | undefined>;
+  /** What one request is sent with. Rejects with KubeconfigError, or TransportError `aborted`. */
+  lease(signal: AbortSignal): Promise<TokenLease>;
   /** Called after a 401 for `used`. True when there is another token now and the request is worth one more try. */
   refresh(used: string | undefined): Promise<boolean>;
 }
 
+/** A token for the time until the answer to a request has begun. */
+export interface TokenLease {
+  /** Undefined where the client certificate, or nothing, speaks for us. */
+  readonly token: string | undefined;
+  /** Idempotent. */
+  release(): void;
+}
+
 export function createBearer(auth: ClientAuth, clock: Clock): Bearer {
   if (auth.kind === 'tokenFile') return fileBearer(auth.path, clock);
+  if (auth.kind === 'tokens') {
+    const lanes = createTokenLanes(auth.tokens);
+    return { lease: (signal) => lanes.take(signal), refresh: async () => false };
+  }
   const token = auth.kind === 'token' ? auth.token : undefined;
-  return { token: async () => token, refresh: async () => false };
+  return { lease: async () => shared(token), refresh: async () => false };
+}
+
+/** A token that any number of requests may use. */
+function shared(token: string | undefined): TokenLease {
+  return { token, release: () => undefined };
 }
 
 /** Follows a file that is replaced in place, as the kubelet does: its identity is asked at most once a second. */
@@ -42,8 +60,10 @@ function fileBearer(path: string, clock: Clock): Bearer {
     return current.token;
   };
   return {
-    token: async () =>
-      current !== undefined && clock.now() - checkedAt < CHECK_INTERVAL_MS ? current.token : read(),
+    lease: async () =>
+      shared(
+        current !== undefined && clock.now() - checkedAt < CHECK_INTERVAL_MS ? current.token : await read(),
+      ),
     refresh: async (used) => (await read()) !== used,
   };
 }

@@ -8,6 +8,7 @@ import { asKubeError } from './failure.js';
 import type { ResponseStream } from './response-stream.js';
 import { isCompressed, readAll, type HttpRequest, type ResponseHead } from './response-stream.js';
 import { retryDelay } from './retry-delay.js';
+import type { TokenLease } from './bearer.js';
 import type { Session } from './session.js';
 import type { TokenBucket } from './token-bucket.js';
 
@@ -127,25 +128,44 @@ export class Caller {
   ): Promise<OpenStream> {
     await this.#options.bucket?.take(scope.signal);
     for (let renewed = false; ; renewed = true) {
-      const { session, token } = await this.#authenticate();
-      scope.signal.throwIfAborted();
-      const stream = session.connections.send(kind, this.#http(request, session, token));
-      const head = await whileScoped(scope, stream, () => stream.head());
+      const { session, lease } = await this.#authenticate(scope.signal);
+      const { stream, head } = await this.#send(request, { kind, session, lease, scope });
       if (head.status < 400) {
         checkHead(head, stream, what);
         return { stream, what };
       }
       const error = await this.#refusal(stream, head, scope, what);
-      if (head.status !== 401 || renewed || !(await session.bearer.refresh(token))) throw error;
+      if (head.status !== 401 || renewed || !(await session.bearer.refresh(lease.token))) throw error;
     }
   }
 
   /** Asks again when the credentials were swapped meanwhile: the old session takes no more requests. */
-  async #authenticate(): Promise<{ session: Session; token: string | undefined }> {
+  async #authenticate(signal: AbortSignal): Promise<{ session: Session; lease: TokenLease }> {
     for (;;) {
       const session = this.#session();
-      const token = await session.bearer.token();
-      if (session === this.#session()) return { session, token };
+      const lease = await session.bearer.lease(signal);
+      if (session === this.#session()) return { session, lease };
+      lease.release();
+    }
+  }
+
+  /** Sends, and waits for the head of the answer. */
+  async #send(
+    request: ApiRequest,
+    how: {
+      readonly kind: 'requests' | 'watches';
+      readonly session: Session;
+      readonly lease: TokenLease;
+      readonly scope: AbortScope;
+    },
+  ): Promise<{ stream: ResponseStream; head: ResponseHead }> {
+    const { kind, session, lease, scope } = how;
+    try {
+      scope.signal.throwIfAborted();
+      const stream = session.connections.send(kind, this.#http(request, session, lease.token));
+      return { stream, head: await whileScoped(scope, stream, () => stream.head()) };
+    } finally {
+      lease.release();
     }
   }
 

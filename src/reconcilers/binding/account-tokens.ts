@@ -3,14 +3,16 @@ import type { Clock } from '../../kube/clock.js';
 import { parseTimestamp } from '../conditions.js';
 import { textAt } from '../views.js';
 
+/** Tokens for each account: how many requests a worker has under way at once (docs/decisions/0010-tokens-by-lane.md). */
+const LANES = 8;
 /** Seconds that a worker's token lives. */
 const LIFETIME_S = 3600;
 /** It is renewed after this part of its life, and shortly before its end used no more. */
 const RENEW_AFTER = 0.6;
 const MARGIN_MS = 60_000;
 
-interface Token {
-  readonly token: string;
+interface Issued {
+  readonly tokens: readonly string[];
   readonly renewAt: number;
   readonly endsAt: number;
 }
@@ -27,7 +29,7 @@ export class AccountTokens {
   readonly #client: KubeClient;
   readonly #namespace: string;
   readonly #clock: Pick<Clock, 'now'>;
-  readonly #tokens = new Map<string, Token>();
+  readonly #tokens = new Map<string, Issued>();
 
   constructor(client: KubeClient, namespace: string, clock: Pick<Clock, 'now'>) {
     this.#client = client;
@@ -35,28 +37,43 @@ export class AccountTokens {
     this.#clock = clock;
   }
 
-  /** The token in use; undefined when there is none or it should be renewed. */
-  current(account: string): string | undefined {
-    const token = this.#tokens.get(account);
-    return token !== undefined && this.#clock.now() < token.renewAt ? token.token : undefined;
+  /** The tokens in use; undefined when there are none or they should be renewed. */
+  current(account: string): readonly string[] | undefined {
+    const issued = this.#tokens.get(account);
+    return issued !== undefined && this.#clock.now() < issued.renewAt ? issued.tokens : undefined;
   }
 
-  /** One that still works although its renewal failed. */
-  stillGood(account: string): string | undefined {
-    const token = this.#tokens.get(account);
-    return token !== undefined && this.#clock.now() < token.endsAt - MARGIN_MS ? token.token : undefined;
+  /** Those that still work although their renewal failed. */
+  stillGood(account: string): readonly string[] | undefined {
+    const issued = this.#tokens.get(account);
+    return issued !== undefined && this.#clock.now() < issued.endsAt - MARGIN_MS ? issued.tokens : undefined;
   }
 
-  /** Milliseconds until the token should be renewed; undefined without one. */
+  /** Milliseconds until the tokens should be renewed; undefined without any. */
   renewInMs(account: string): number | undefined {
-    const token = this.#tokens.get(account);
-    return token === undefined ? undefined : Math.max(0, token.renewAt - this.#clock.now());
+    const issued = this.#tokens.get(account);
+    return issued === undefined ? undefined : Math.max(0, issued.renewAt - this.#clock.now());
   }
 
-  /** Asks for a new one. Rejects with ApiError(404) when the ServiceAccount is not there. */
-  async request(account: string): Promise<string> {
-    const path = `/api/v1/namespaces/${this.#namespace}/serviceaccounts/${account}/token`;
+  /** Asks for new ones. Rejects with ApiError(404) when the ServiceAccount is not there. */
+  async request(account: string): Promise<readonly string[]> {
     const asked = this.#clock.now();
+    const answers = await Promise.all(Array.from({ length: LANES }, () => this.#requestOne(account, asked)));
+    const life = Math.min(...answers.map((answer) => answer.life));
+    const tokens = answers.map(({ token }) => token);
+    this.#tokens.set(account, { tokens, renewAt: asked + life * RENEW_AFTER, endsAt: asked + life });
+    return tokens;
+  }
+
+  forget(account: string): void {
+    this.#tokens.delete(account);
+  }
+
+  async #requestOne(
+    account: string,
+    asked: number,
+  ): Promise<{ readonly token: string; readonly life: number }> {
+    const path = `/api/v1/namespaces/${this.#namespace}/serviceaccounts/${account}/token`;
     const answer = await this.#client.raw('POST', path, {
       apiVersion: 'authentication.k8s.io/v1',
       kind: 'TokenRequest',
@@ -68,12 +85,6 @@ export class AccountTokens {
     const ends = parseTimestamp(textAt(answer, 'status', 'expirationTimestamp'));
     // The server's clock may differ from ours: only the length of the life is taken from its answer, and it
     // never makes the life longer than what was asked for.
-    const life = Math.min(LIFETIME_S * 1000, Math.max(0, (ends ?? 0) - asked));
-    this.#tokens.set(account, { token, renewAt: asked + life * RENEW_AFTER, endsAt: asked + life });
-    return token;
-  }
-
-  forget(account: string): void {
-    this.#tokens.delete(account);
+    return { token, life: Math.min(LIFETIME_S * 1000, Math.max(0, (ends ?? 0) - asked)) };
   }
 }

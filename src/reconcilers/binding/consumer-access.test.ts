@@ -48,7 +48,7 @@ function setUp(serves: (url: string) => number = () => 200) {
     tokens,
     ownCredentials: (url) => ({ server: url, ca: 'CA', auth: OWN }),
     connect: ({ server, auth }) =>
-      client(() => refuse(auth.kind === 'token' && server.startsWith('https://remote') ? 401 : 200)),
+      client(() => refuse(auth.kind === 'tokens' && server.startsWith('https://remote') ? 401 : 200)),
     clock,
     requestToken: (_ref, account) => tokens.request(account),
   });
@@ -65,8 +65,12 @@ function setUp(serves: (url: string) => number = () => 200) {
   return { clock, resolver, resolve, probes, tokens, requests: () => requests };
 }
 
+/** The tokens of the nth time that tokens were asked for. */
+const issued = (nth: number): string[] =>
+  Array.from({ length: 8 }, (_, i) => `token-${8 * (nth - 1) + i + 1}`);
+
 describe('access to the consumer', () => {
-  it('is a token of the export’s own account on the shard of the client workspace', async () => {
+  it('is by tokens of the export’s own account on the shard of the client workspace', async () => {
     const { resolve } = setUp();
     expect(await resolve([LOCAL])).toEqual({
       kind: 'served',
@@ -76,7 +80,7 @@ describe('access to the consumer', () => {
         credentials: {
           server: `${LOCAL}/clusters/${REF.cluster}`,
           ca: 'CA',
-          auth: { kind: 'token', token: 'token-1' },
+          auth: { kind: 'tokens', tokens: issued(1) },
         },
       },
     });
@@ -89,7 +93,7 @@ describe('access to the consumer', () => {
       await clock.advance(30_000);
     }
     expect(resolver.shardsWithOwnCredentials).toEqual(['https://remote.test']);
-    expect(requests()).toBe(1);
+    expect(requests()).toBe(8);
   });
 
   it('is on the shard that serves the workspace, asked once for each state of the APIBinding', async () => {
@@ -115,18 +119,18 @@ describe('access to the consumer', () => {
     expect(await resolve([])).toMatchObject({ kind: 'not-served' });
   });
 
-  it('gets another token before the old one ends, and not sooner', async () => {
+  it('gets other tokens before the old ones end, and not sooner', async () => {
     const { resolve, clock, tokens } = setUp();
-    const token = async () => {
+    const tokensNow = async () => {
       const access = await resolve([LOCAL]);
-      return access.kind === 'served' && access.access.credentials.auth.kind === 'token'
-        ? access.access.credentials.auth.token
+      return access.kind === 'served' && access.access.credentials.auth.kind === 'tokens'
+        ? access.access.credentials.auth.tokens
         : undefined;
     };
-    expect(await token()).toBe('token-1');
+    expect(await tokensNow()).toEqual(issued(1));
     await clock.advance(30 * 60_000);
-    expect(await token()).toBe('token-1');
+    expect(await tokensNow()).toEqual(issued(1));
     await clock.advance(tokens.renewInMs('account') ?? 0);
-    expect(await token()).toBe('token-2');
+    expect(await tokensNow()).toEqual(issued(2));
   });
 });

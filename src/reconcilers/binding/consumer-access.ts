@@ -19,8 +19,8 @@ export interface ConsumerAccessOptions {
   readonly ownCredentials: (url: string) => ServerCredentials;
   readonly connect: (credentials: ServerCredentials) => KubeClient;
   readonly clock: Pick<Clock, 'now'>;
-  /** Runs the TokenRequest under its step's name. */
-  readonly requestToken: (ref: BindingRef, account: string) => Promise<string>;
+  /** Runs the TokenRequests under their step's name. */
+  readonly requestToken: (ref: BindingRef, account: string) => Promise<readonly string[]>;
 }
 
 /**
@@ -112,9 +112,9 @@ export class ConsumerAccessResolver {
     const foreignUntil = this.#foreign.get(origin);
     if (foreignUntil !== undefined && clock.now() < foreignUntil) return place;
     const inUse = tokens.current(account);
-    if (inUse !== undefined) return withToken(place, inUse);
+    if (inUse !== undefined) return withTokens(place, inUse);
     const fresh = await this.#renew(ref, account);
-    const credentials = withToken(place, fresh);
+    const credentials = withTokens(place, fresh);
     if (await this.#isRefused(credentials, apis)) {
       this.#foreign.set(origin, clock.now() + FOREIGN_SHARD_MS);
       tokens.forget(account);
@@ -124,7 +124,7 @@ export class ConsumerAccessResolver {
     return credentials;
   }
 
-  async #renew(ref: BindingRef, account: string): Promise<string> {
+  async #renew(ref: BindingRef, account: string): Promise<readonly string[]> {
     try {
       return await this.#options.requestToken(ref, account);
     } catch (error) {
@@ -150,13 +150,13 @@ export class ConsumerAccessResolver {
   }
 }
 
-function withToken(place: ServerCredentials, token: string): ServerCredentials {
+function withTokens(place: ServerCredentials, tokens: readonly string[]): ServerCredentials {
   const { server, ca, tlsServerName, proxyUrl } = place;
   return {
     server,
     ...(ca === undefined ? {} : { ca }),
     ...(tlsServerName === undefined ? {} : { tlsServerName }),
     ...(proxyUrl === undefined ? {} : { proxyUrl }),
-    auth: { kind: 'token', token },
+    auth: { kind: 'tokens', tokens },
   };
 }
