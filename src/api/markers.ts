@@ -52,5 +52,10 @@ export const KCP_PATH_ANNOTATION = 'kcp.io/path';
 /** Annotations on a generated export, so that what it was made for can be cleaned up without its binding. */
 export const CONNECTION_ANNOTATION = `${GROUP}/connection`;
 export const EXPORT_REQUEST_ANNOTATION = `${GROUP}/export-request`;
+/**
+ * When the export was last pointed at other schemas or claims: what it named before may still have to go, also after
+ * a crash.
+ */
+export const UPDATED_ANNOTATION = `${GROUP}/updated-at`;
 /** UID of the contract namespace that the copies are in: another one means another account. */
 export const CONTRACT_NAMESPACE_UID_ANNOTATION = `${GROUP}/contract-namespace-uid`;

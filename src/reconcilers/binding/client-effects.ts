@@ -1,6 +1,7 @@
 import { GVR } from '../../api/gvr.js';
 import { ApiError } from '../../kube/errors.js';
-import { detail } from '../conditions.js';
+import { UPDATED_ANNOTATION } from '../../api/markers.js';
+import { detail, timestamp } from '../conditions.js';
 import type { ReconcilerDeps } from '../deps.js';
 import type { GeneratedParts } from './generated-parts.js';
 import {
@@ -93,11 +94,16 @@ export class ClientEffects {
     const metadata = {
       ...now.metadata,
       labels: { ...now.metadata.labels, ...wanted.metadata.labels },
-      annotations: { ...now.metadata.annotations, ...wanted.metadata.annotations },
+      annotations: {
+        ...now.metadata.annotations,
+        ...wanted.metadata.annotations,
+        [UPDATED_ANNOTATION]: timestamp(observed.now),
+      },
     };
     const object = { ...now, metadata, spec: wanted['spec'] };
-    await this.#deps.clientWorkspace.client.replace(GVR.apiExports, object);
+    // Also when the answer is lost.
     runtime.schemasReplaced = true;
+    await this.#deps.clientWorkspace.client.replace(GVR.apiExports, object);
   }
 
   async #applyBindRole({ runtime }: StepContext): Promise<void> {

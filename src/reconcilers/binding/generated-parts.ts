@@ -17,6 +17,9 @@ import type { LiveSchema } from './schema-plan.js';
 /** Schemas of a page: each may have 2 MiB. */
 const SCHEMA_PAGE = 10;
 
+/** What a ClusterRole and its ClusterRoleBinding are, as far as they are there. */
+type RoleAndBinding = readonly [role: KubeObject | undefined, binding: KubeObject | undefined];
+
 /** Reads and writes what is made in the client workspace for one binding. Every method may be repeated. */
 export class GeneratedParts {
   readonly #client: KubeClient;
@@ -51,14 +54,13 @@ export class GeneratedParts {
     },
   ): Promise<MissingParts> {
     const names = generatedNames(ref);
-    const [role, binding] = contentRole(ref, this.#namespace);
+    const content = contentRole(ref, this.#namespace);
     const inNamespace = (name: string): ObjectName => ({ namespace: this.#namespace, name });
-    const [identity, account, roleNow, bindingNow, bindRoleNow, schemas] = await Promise.all([
+    const [identity, account, contentNow, byUsersNow, schemas] = await Promise.all([
       this.find(GVR.secrets, inNamespace(names.identitySecret)),
       this.find(GVR.serviceAccounts, inNamespace(names.exportName)),
-      this.find(GVR.clusterRoles, { name: names.exportName }),
-      this.find(GVR.clusterRoleBindings, { name: names.exportName }),
-      this.find(GVR.clusterRoleBindings, { name: names.bindRole }),
+      this.#roleAndBinding(names.exportName),
+      this.#roleAndBinding(names.bindRole),
       this.schemas(ref),
     ]);
     const there = new Set(schemas.map(({ metadata }) => metadata.name));
@@ -67,11 +69,15 @@ export class GeneratedParts {
       identity: typeof at(identity, 'data', 'key') !== 'string',
       schemas: wanted.schemas.filter((name) => !there.has(name)),
       account: account === undefined,
-      role: !jsonEqual(roleNow?.['rules'], role['rules']),
-      roleBinding: !sameSubjects(bindingNow, binding),
-      bindRole: bindRoleState(wanted.bindByUser, sameSubjects(bindRoleNow, bindRole(ref)[1]), bindRoleNow),
+      role: !sameRules(contentNow[0], content[0]),
+      roleBinding: !sameSubjects(contentNow[1], content[1]),
+      bindRole: wanted.bindByUser ? madeBindRole(byUsersNow, bindRole(ref)) : removedBindRole(byUsersNow),
       oldSchemas: [...there].filter((name) => !kept.has(name)),
     };
+  }
+
+  #roleAndBinding(name: string): Promise<RoleAndBinding> {
+    return Promise.all([this.find(GVR.clusterRoles, { name }), this.find(GVR.clusterRoleBindings, { name })]);
   }
 
   /** All APIResourceSchemas that were made for the binding. */
@@ -160,15 +166,21 @@ function isAlreadyThere(error: unknown): boolean {
   return error instanceof ApiError && error.status === 409 && error.reason === 'AlreadyExists';
 }
 
-function sameSubjects(now: KubeObject | undefined, wanted: KubeObject): boolean {
-  return jsonEqual(now?.['subjects'], wanted['subjects']) && jsonEqual(now?.['roleRef'], wanted['roleRef']);
+function sameRules(now: KubeObject | undefined, wanted: KubeObject | undefined): boolean {
+  return jsonEqual(now?.['rules'], wanted?.['rules']);
 }
 
-function bindRoleState(
-  wanted: boolean,
-  right: boolean,
-  now: KubeObject | undefined,
-): MissingParts['bindRole'] {
-  if (wanted) return right ? 'fine' : 'missing';
-  return now === undefined ? 'fine' : 'left-over';
+function sameSubjects(now: KubeObject | undefined, wanted: KubeObject | undefined): boolean {
+  return (
+    jsonEqual(now?.['subjects'], wanted?.['subjects']) && jsonEqual(now?.['roleRef'], wanted?.['roleRef'])
+  );
+}
+
+function madeBindRole(now: RoleAndBinding, wanted: RoleAndBinding): MissingParts['bindRole'] {
+  return sameRules(now[0], wanted[0]) && sameSubjects(now[1], wanted[1]) ? 'fine' : 'missing';
+}
+
+/** Two objects: a crash may have left either. */
+function removedBindRole(now: RoleAndBinding): MissingParts['bindRole'] {
+  return now.every((object) => object === undefined) ? 'fine' : 'left-over';
 }

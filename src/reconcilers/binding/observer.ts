@@ -3,6 +3,7 @@ import {
   CONNECTION_ANNOTATION,
   DELETION_POLICY_ANNOTATION,
   EXPORT_REQUEST_ANNOTATION,
+  UPDATED_ANNOTATION,
 } from '../../api/markers.js';
 import { isStatus, KubeError } from '../../kube/errors.js';
 import type { KubeObject } from '../../kube/object.js';
@@ -200,18 +201,27 @@ export class BindingObserver {
     const proven = generated !== undefined && isAsPlanned(generated, plan);
     const wanted = plan.schemas.map(({ name }) => name);
     const used = boundSchemaNames(boundObject(observed.apiBinding));
-    const now = this.#deps.clock.now();
-    if (proven) {
-      // After a restart not all bindings are looked through at the same time.
-      runtime.verifiedAt ??= now - VERIFY_MS * this.#deps.random();
-      const replaced = runtime.schemasReplaced && used.every((name) => wanted.includes(name));
-      if (now - runtime.verifiedAt < VERIFY_MS && !replaced) return undefined;
-    }
+    const followed = used.every((name) => wanted.includes(name));
+    const why = proven ? this.#whyLook(runtime, observed, followed) : 'unproven';
+    if (why === undefined) return undefined;
     const bindByUser = !mayBind(observed);
     const missing = await this.#tools.parts.missing(observed.ref, { schemas: wanted, used, bindByUser });
-    if (proven) runtime.verifiedAt = now;
-    if (missing.oldSchemas.length === 0) runtime.schemasReplaced = false;
+    if (proven) runtime.verifiedAt = observed.now;
+    if (why === 'replaced' && missing.oldSchemas.length === 0) runtime.schemasReplaced = false;
     return missing;
+  }
+
+  /** Why the parts of an export that proves them are looked at all the same. */
+  #whyLook(
+    runtime: Runtime,
+    { now, generated }: BindingObservation,
+    followed: boolean,
+  ): 'replaced' | 'due' | undefined {
+    // After a restart not all bindings are looked through at the same time.
+    runtime.verifiedAt ??= now - VERIFY_MS * this.#deps.random();
+    runtime.schemasReplaced ??= wasUpdatedWithin(VERIFY_MS, generated, now);
+    if (runtime.schemasReplaced && followed) return 'replaced';
+    return now - runtime.verifiedAt < VERIFY_MS ? undefined : 'due';
   }
 
   async #access(
@@ -248,6 +258,12 @@ export class BindingObserver {
       return { kind: 'not-served', message: `no credentials for it: ${detail(error.message)}` };
     }
   }
+}
+
+/** Whether an export was updated so long ago at most; its parts are looked at after that time in any case. */
+function wasUpdatedWithin(ms: number, generated: KubeObject | undefined, now: number): boolean {
+  const at = Date.parse(generated?.metadata.annotations?.[UPDATED_ANNOTATION] ?? '');
+  return now - at < ms;
 }
 
 /** The APIBinding that counts, where there is one. */

@@ -50,8 +50,8 @@ export function provisionSteps(observed: BindingObservation, consent: Consent): 
   if (missing.identity && identityInUse(observed)) return [];
   const steps: PartStep[] = [
     ...partSteps(missing, schemas.schemas),
-    ...exportSteps(generated, plan),
     ...bindRoleSteps(missing),
+    ...exportSteps(generated, plan),
   ];
   if (steps.length > 0 || observed.access.kind !== 'served') return steps;
   return missing.oldSchemas.map((schema) => ({ name: 'binding.schema.remove-old', schema }));

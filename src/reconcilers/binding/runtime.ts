@@ -24,8 +24,11 @@ export interface Runtime {
   progress: Progress;
   /** When all parts of the generated export were last looked at. */
   verifiedAt: number | undefined;
-  /** The export was pointed at other schemas: the old ones may go when kcp has followed. */
-  schemasReplaced: boolean;
+  /**
+   * The export was pointed at other schemas: the old ones may go when kcp has followed. Undefined until the export
+   * was asked whether a process before this one did that.
+   */
+  schemasReplaced: boolean | undefined;
   refusal: SchemaRefusal | undefined;
   /** The step that failed in the last run. */
   failure: StepFailure | undefined;
@@ -54,7 +57,7 @@ export class Runtimes {
       firstSeenAt: now,
       progress: { drained: false, cleaned: false },
       verifiedAt: undefined,
-      schemasReplaced: false,
+      schemasReplaced: undefined,
       refusal: undefined,
       failure: undefined,
       figuresAt: undefined,
