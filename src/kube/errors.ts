@@ -57,7 +57,17 @@ export class TransportError extends KubeError {
 /** The answer breaks the protocol or a byte, depth or line budget. */
 export class ProtocolError extends KubeError {
   readonly code = 'KUBE_PROTOCOL';
-  override readonly name = 'ProtocolError';
+  override readonly name: string = 'ProtocolError';
+}
+
+/** The answer is larger than its byte budget; asked for less at a time it may fit. */
+export class AnswerTooLargeError extends ProtocolError {
+  override readonly name = 'AnswerTooLargeError';
+}
+
+/** A JSON text is nested deeper than its budget; what is not so deep in it can be read. */
+export class JsonTooDeepError extends ProtocolError {
+  override readonly name = 'JsonTooDeepError';
 }
 
 /** The address policy refuses to dial; the message names host, address and the flag that would allow it. */

@@ -39,7 +39,8 @@ export function scanJson(text: string, maxDepth: number): JsonScan {
   return { depth: deepest, exotic };
 }
 
-function endOfString(text: string, start: number): number {
+/** Position of the quote that ends the string whose first quote stands at `start`, or of the text's end. */
+export function endOfString(text: string, start: number): number {
   let i = start + 1;
   for (; i < text.length; i++) {
     const code = text.charCodeAt(i);

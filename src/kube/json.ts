@@ -1,5 +1,5 @@
 import { parse as parseLossless } from 'lossless-json';
-import { ProtocolError } from './errors.js';
+import { JsonTooDeepError, ProtocolError } from './errors.js';
 import type { JsonObject, JsonValue } from './json-value.js';
 import { scanJson } from './json-scan.js';
 
@@ -21,7 +21,8 @@ const INT64_MAX = 2n ** 63n - 1n;
  * Parses one JSON text. Integers that only an int64 holds become `bigint`, all other numbers the nearest
  * float64. Of equal keys the last one counts; `__proto__` and `constructor` become plain own properties.
  *
- * @throws ProtocolError when the text is not JSON or not UTF-8, breaks a limit, or has a number outside float64
+ * @throws ProtocolError when the text is not JSON or not UTF-8, breaks a limit (JsonTooDeepError for its depth),
+ * or has a number outside float64
  */
 export function parseJson(text: string | Uint8Array, limits: JsonLimits = {}): JsonValue {
   const maxBytes = limits.maxBytes ?? DEFAULT_MAX_JSON_BYTES;
@@ -31,7 +32,7 @@ export function parseJson(text: string | Uint8Array, limits: JsonLimits = {}): J
     throw new ProtocolError(`JSON of ${size} bytes is larger than the limit of ${maxBytes}`);
   const decoded = typeof text === 'string' ? text : decodeUtf8(text);
   const scan = scanJson(decoded, maxDepth);
-  if (scan.depth > maxDepth) throw new ProtocolError(`JSON is nested deeper than ${maxDepth} levels`);
+  if (scan.depth > maxDepth) throw new JsonTooDeepError(`JSON is nested deeper than ${maxDepth} levels`);
   try {
     // `as`: both parsers yield nothing but JSON values, and parseNumber below only number and bigint.
     if (!scan.exotic) return JSON.parse(decoded) as JsonValue;

@@ -1,7 +1,6 @@
 import type { Clock } from '../clock.js';
 import { ApiError, ProtocolError, TransportError, type KubeError } from '../errors.js';
-import type { JsonValue } from '../json-value.js';
-import { parseJson } from '../json.js';
+import { parseJsonCut, type CutJson } from '../json-cut.js';
 import { openScope, reasonOf, whileScoped, type AbortScope } from './abort-scope.js';
 import { apiErrorFromAnswer, MAX_ERROR_BODY_BYTES } from './api-error.js';
 import { asKubeError } from './failure.js';
@@ -61,13 +60,16 @@ export class Caller {
     this.#session = session;
   }
 
-  /** The whole answer as JSON. Rejects with ApiError, TransportError, ProtocolError or AddressDeniedError. */
-  async json(request: ApiRequest, options: CallOptions = {}): Promise<JsonValue> {
+  /**
+   * The whole answer as JSON, apart from what is too deep in it. Rejects with ApiError, TransportError, ProtocolError
+   * or AddressDeniedError.
+   */
+  async json(request: ApiRequest, options: CallOptions = {}): Promise<CutJson> {
     const { maxBodyBytes, maxDepth } = this.#options;
     return this.#call(request, options, async (scope, what) => {
       const { stream } = await this.#exchange(request, 'requests', scope, what);
       const body = await whileScoped(scope, stream, () => readAll(stream, maxBodyBytes));
-      return parseJson(body, { maxBytes: maxBodyBytes, maxDepth });
+      return parseJsonCut(body, { maxBytes: maxBodyBytes, maxDepth });
     });
   }
 

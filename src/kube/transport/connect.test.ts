@@ -246,6 +246,33 @@ describe('answers that break the rules', () => {
   });
 });
 
+/** What any user of a server can do to his own object; a list holds those of others too. */
+describe('objects that are nested too deep', () => {
+  const deep = { a: Array.from({ length: 20 }).reduce<unknown>((inner) => [inner], 1) };
+  const object = (name: string, rest: object = {}) => ({ ...SECRET, metadata: { name }, ...rest });
+  const inFields = object('b', { metadata: { name: 'b', managedFields: [{ fieldsV1: deep }] } });
+  const budgets = { maxDepth: 12 };
+
+  it('lose their managedFields alone, where these are too deep', async () => {
+    server.answer((_, response) => sendJson(response, 200, inFields));
+    expect(await client({ budgets }).get(GVR.secrets, TARGET)).toEqual(object('b'));
+  });
+
+  it('are refused as a whole where anything else is', async () => {
+    server.answer((_, response) => sendJson(response, 200, object('a', { data: deep })));
+    const error = await failure(client({ budgets }).get(GVR.secrets, TARGET));
+    expect(error).toBeInstanceOf(ProtocolError);
+    await expect(client({ budgets }).raw('GET', '/x')).rejects.toThrow(/too deep/);
+  });
+
+  it('hide none of the others in a list', async () => {
+    const items = [object('a', { data: deep }), inFields, object('c')];
+    server.answer((_, response) => sendJson(response, 200, { metadata: { resourceVersion: '1' }, items }));
+    const list = await client({ budgets }).list(GVR.secrets);
+    expect(list.items).toEqual([object('b'), object('c')]);
+  });
+});
+
 describe('time', () => {
   it('ends a request whose headers never come, and frees its connection', async () => {
     let freed: Promise<void> | undefined;

@@ -1,4 +1,5 @@
-import { ProtocolError } from '../errors.js';
+import { JsonTooDeepError, ProtocolError } from '../errors.js';
+import { isCut, type CutJson } from '../json-cut.js';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json-value.js';
 import type { KubeObject, ObjectList } from '../object.js';
 
@@ -15,8 +16,31 @@ export function decodeObject(value: JsonValue, what: string): KubeObject {
   throw new ProtocolError(`${what}: the object in the answer ${problem}`);
 }
 
-/** Decodes one page. Items of built-in lists come without apiVersion and kind; they get the list's. */
-export function decodeList(value: JsonValue, what: string): ObjectList {
+/**
+ * The object without managedFields, where parts of these were too deep to be read; undefined where something else
+ * was: nobody may take the rest for the whole.
+ */
+export function withoutCutFields(object: KubeObject): KubeObject | undefined {
+  if (!isCut(object)) return object;
+  const metadata = { ...object.metadata };
+  delete metadata.managedFields;
+  const rest = { ...object, metadata };
+  return isCut(rest) ? undefined : rest;
+}
+
+/** Decodes the object of an answer. @throws ProtocolError naming the field, or for one that is too deep */
+export function decodeAnswer({ value, cut }: CutJson, what: string): KubeObject {
+  const object = decodeObject(value, what);
+  const whole = cut ? withoutCutFields(object) : object;
+  if (whole === undefined) throw new JsonTooDeepError(`${what}: the object in the answer is nested too deep`);
+  return whole;
+}
+
+/**
+ * Decodes one page. Items of built-in lists come without apiVersion and kind; they get the list's. An item that is
+ * too deep to be read is left out.
+ */
+export function decodeList({ value, cut }: CutJson, what: string): ObjectList {
   const meta = isJsonObject(value) ? value['metadata'] : undefined;
   if (!isJsonObject(value) || !isJsonObject(meta) || typeof meta['resourceVersion'] !== 'string')
     throw new ProtocolError(`${what}: the answer is not a list`);
@@ -32,8 +56,9 @@ export function decodeList(value: JsonValue, what: string): ObjectList {
     }
     return decodeObject(item, what);
   });
+  const whole = cut ? decoded.flatMap((item) => withoutCutFields(item) ?? []) : decoded;
   const next = meta['continue'];
-  const page = { items: decoded, resourceVersion: meta['resourceVersion'] };
+  const page = { items: whole, resourceVersion: meta['resourceVersion'] };
   return typeof next === 'string' && next !== '' ? { ...page, continue: next } : page;
 }
 

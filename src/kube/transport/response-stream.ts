@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import { ProtocolError } from '../errors.js';
+import { AnswerTooLargeError } from '../errors.js';
 
 /** Bytes that may wait for the reader before the socket is paused. */
 const HIGH_WATER_BYTES = 1024 * 1024;
@@ -131,13 +131,14 @@ export function isCompressed(head: ResponseHead): boolean {
   return encoding !== undefined && encoding !== 'identity';
 }
 
-/** Reads the rest of an answer. Rejects with a ProtocolError above `maxBytes`. */
+/** Reads the rest of an answer. Rejects with an AnswerTooLargeError above `maxBytes`. */
 export async function readAll(stream: ResponseStream, maxBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
   for (let chunk = await stream.next(); chunk !== undefined; chunk = await stream.next()) {
     size += chunk.length;
-    if (size > maxBytes) throw new ProtocolError(`the answer is larger than the limit of ${maxBytes} bytes`);
+    if (size > maxBytes)
+      throw new AnswerTooLargeError(`the answer is larger than the limit of ${maxBytes} bytes`);
     chunks.push(chunk);
   }
   return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks, size);

@@ -8,14 +8,14 @@ import type {
 } from '../client.js';
 import type { Clock } from '../clock.js';
 import type { ServerCredentials } from '../credentials.js';
-import { ProtocolError, TransportError } from '../errors.js';
+import { JsonTooDeepError, ProtocolError, TransportError } from '../errors.js';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json-value.js';
 import { stringifyJson } from '../json.js';
 import type { Gvr, KubeObject, ObjectList, ObjectName, WatchEvent } from '../object.js';
 import { basePath, checkRawPath, resourcePath, withQuery, type Query } from '../paths.js';
 import type { ApiRequest, Caller } from './caller.js';
 import type { ReloadableClient } from './reloadable-client.js';
-import { decodeList, decodeObject } from './decode-object.js';
+import { decodeAnswer, decodeList } from './decode-object.js';
 import type { SessionHolder } from './session-holder.js';
 import { readWatch } from './watch-stream.js';
 
@@ -158,8 +158,9 @@ export class RestClient implements ReloadableClient {
       body: jsonBody(body),
     });
     const answer = await this.#parts.caller.json(request, options);
-    if (isJsonObject(answer) && answer['kind'] === 'Status') return undefined;
-    return decodeObject(answer, this.#name(request));
+    const { value } = answer;
+    if (isJsonObject(value) && value['kind'] === 'Status') return undefined;
+    return decodeAnswer(answer, this.#name(request));
   }
 
   async raw(
@@ -170,7 +171,9 @@ export class RestClient implements ReloadableClient {
   ): Promise<JsonValue> {
     checkRawPath(path);
     const request = this.#request({ method, path, body: body === undefined ? undefined : jsonBody(body) });
-    return this.#parts.caller.json(request, options);
+    const { value, cut } = await this.#parts.caller.json(request, options);
+    if (cut) throw new JsonTooDeepError(`${this.#name(request)}: the answer is nested too deep`);
+    return value;
   }
 
   at(path: string): RestClient {
@@ -187,7 +190,7 @@ export class RestClient implements ReloadableClient {
 
   async #object(request: ApiRequest, options: RequestOptions | undefined): Promise<KubeObject> {
     const full = this.#request(request);
-    return decodeObject(await this.#parts.caller.json(full, options), this.#name(full));
+    return decodeAnswer(await this.#parts.caller.json(full, options), this.#name(full));
   }
 
   #request(request: ApiRequest): ApiRequest {

@@ -1,27 +1,39 @@
 import { ProtocolError } from '../errors.js';
 import { isJsonObject, type JsonObject } from '../json-value.js';
-import { parseJson, type JsonLimits } from '../json.js';
-import type { WatchEvent } from '../object.js';
+import { parseJsonCut } from '../json-cut.js';
+import type { JsonLimits } from '../json.js';
+import type { KubeObject, WatchEvent } from '../object.js';
 import { apiErrorFromStatus } from './api-error.js';
-import { decodeObject } from './decode-object.js';
+import { decodeObject, withoutCutFields } from './decode-object.js';
 
 /**
- * Decodes one line of a watch.
+ * Decodes one line of a watch; undefined for an object that is too deep to be read, as a list leaves it out.
  *
  * @throws ApiError for an in-stream ERROR, with the Status' own code
  * @throws ProtocolError for all that is no event
  */
-export function decodeWatchEvent(line: Uint8Array, limits: JsonLimits, what: string): WatchEvent {
-  const event = parseJson(line, limits);
+export function decodeWatchEvent(line: Uint8Array, limits: JsonLimits, what: string): WatchEvent | undefined {
+  const { value: event, cut } = parseJsonCut(line, limits);
   const object = isJsonObject(event) ? event['object'] : undefined;
   if (!isJsonObject(event) || !isJsonObject(object))
     throw new ProtocolError(`${what}: the watch sent something that is no event`);
   const type = event['type'];
   if (type === 'ADDED' || type === 'MODIFIED' || type === 'DELETED')
-    return { type, object: decodeObject(object, what) };
+    return whole(type, decodeObject(object, what), cut);
   if (type === 'BOOKMARK') return decodeBookmark(object, what);
   if (type === 'ERROR') throw apiErrorFromStatus(object, what);
   throw new ProtocolError(`${what}: the watch sent an event of unknown type`);
+}
+
+function whole(
+  type: 'ADDED' | 'MODIFIED' | 'DELETED',
+  object: KubeObject,
+  cut: boolean,
+): WatchEvent | undefined {
+  // Of what is gone nothing but its name and UID counts.
+  if (!cut || type === 'DELETED') return { type, object };
+  const read = withoutCutFields(object);
+  return read && { type, object: read };
 }
 
 function decodeBookmark(object: JsonObject, what: string): WatchEvent {

@@ -48,7 +48,7 @@ export async function* readWatch(
       // Bytes that never complete an event must not keep the watch alive, nor may a slow consumer end it.
       waitedMs = lines.length > 0 ? 0 : Math.min(waitedMs + clock.now() - startedAt, silenceMs);
       for (const line of lines) {
-        yield decodeWatchEvent(line, { maxBytes: maxLineBytes, maxDepth }, what);
+        yield* readable(decodeWatchEvent(line, { maxBytes: maxLineBytes, maxDepth }, what));
         stream.throwIfAborted();
       }
     }
@@ -61,4 +61,8 @@ export async function* readWatch(
     onEnd();
     stream.abort(over);
   }
+}
+
+function readable(event: WatchEvent | undefined): readonly WatchEvent[] {
+  return event === undefined ? [] : [event];
 }

@@ -155,13 +155,27 @@ describe('watch', () => {
       { name: 'ProtocolError' },
     ],
     ['an ERROR without a code', '{"type":"ERROR","object":{}}\n', { name: 'ApiError', status: 500 }],
-    ['a deep event', `${'['.repeat(600)}\n`, { name: 'ProtocolError' }],
+    ['a deep event', `${'['.repeat(600)}\n`, { name: 'JsonTooDeepError' }],
   ])('fails, and frees the connection, on %s', async (_, body, expected) => {
     server.answer((__, response) => response.end(line('ADDED', 'first') + body));
     const { seen, end } = follow(client());
     expect(await end).toMatchObject(expected);
     expect(seen).toHaveLength(1);
     await server.until(() => server.sockets.size === 0);
+  });
+
+  it('leaves out an object that is too deep, and shows that it is gone', async () => {
+    const event = (type: string, name: string, deep: object) =>
+      `${JSON.stringify({ type, object: { apiVersion: 'v1', kind: 'Secret', metadata: { name }, ...deep } })}\n`;
+    const deep = { data: Array.from({ length: 30 }).reduce<unknown>((inner) => [inner], 1) };
+    const body = [event('ADDED', 'a', deep), event('ADDED', 'b', {}), event('DELETED', 'a', deep)].join('');
+    server.answer((_, response) => response.end(body));
+    const { seen, end } = follow(client({ budgets: { maxDepth: 20 } }));
+    expect(await end).toBe('ended');
+    expect(seen.map((one) => one.type !== 'BOOKMARK' && [one.type, one.object.metadata.name])).toEqual([
+      ['ADDED', 'b'],
+      ['DELETED', 'a'],
+    ]);
   });
 
   it('refuses a compressed stream', async () => {
