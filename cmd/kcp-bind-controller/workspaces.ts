@@ -2,7 +2,11 @@ import type { KubeClient } from '../../src/kube/client.js';
 import { fencedClient } from '../../src/reconcilers/leader/fence.js';
 import { openVirtualWorkspace } from '../../src/vw-client/open.js';
 import type { VirtualWorkspace } from '../../src/vw-client/virtual-workspace.js';
+import { leanObject } from './lean-object.js';
 import type { Shared } from './shared.js';
+
+/** Objects of one kind in one workspace; more are not worked on, so that one tenant cannot fill the memory of all. */
+const MAX_PER_WORKSPACE = 10_000;
 
 /** The client export's virtual workspace; `writes` decides whether its clients may write. */
 export function openWorkspaces(
@@ -22,6 +26,8 @@ export function openWorkspaces(
     clock,
     random: Math.random,
     signal,
+    transform: leanObject,
+    capacity: { objectsPerCluster: MAX_PER_WORKSPACE },
     limits: { silenceMs: config.syncer.watchSilenceMs },
     onEvent: (event) => log.debug({ component: 'vw-client', event }, 'virtual workspace'),
   });
