@@ -55,6 +55,30 @@ class Bench {
   }
 }
 
+describe('the turn of a workspace', () => {
+  it('comes although others wait with any number of backends that do not answer', async () => {
+    const answers: (() => void)[] = [];
+    const slow: ForeignHttp = {
+      request: () =>
+        new Promise((_, reject) => answers.push(() => reject(new TransportError('slow', 'timeout')))),
+      close: () => Promise.resolve(),
+    };
+    const bench = new Bench(() => slow);
+    const ask = (key: QueueKey, url: string) => bench.documents.get(key, { url });
+    for (let workspace = 0; workspace < 10; workspace++) {
+      for (let i = 0; i < 50; i++) ask(`hostile${workspace}|c${i}`, 'https://slow.example.com');
+    }
+    ask('alice|c', URL);
+    ask('bob|c', URL);
+    bench.documents.forget('bob|c');
+    expect(bench.asked).toHaveLength(32);
+    for (let i = 0; i < 4; i++) answers.shift()?.();
+    await settle();
+    expect(bench.asked).toHaveLength(36);
+    expect(bench.asked.filter((url) => url === URL)).toHaveLength(1);
+  });
+});
+
 describe('the probe of a backend', () => {
   it('knows one that answers', async () => {
     const bench = new Bench(() => answering(200, JSON_TYPE, document()));

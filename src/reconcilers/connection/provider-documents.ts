@@ -3,6 +3,7 @@ import type { BackendErrorCode } from '../../backend/errors.js';
 import type { BackendApi } from '../../backend/http/backend-api.js';
 import { AddressDeniedError, TransportError } from '../../kube/errors.js';
 import type { Clock } from '../../kube/clock.js';
+import { FairOrder } from '../../kube/fair-order.js';
 import { detail } from '../conditions.js';
 import type { QueueKey } from '../keys.js';
 import type { ConnectionSpec } from '../views.js';
@@ -37,7 +38,9 @@ export class ProviderDocuments {
   readonly #signal: AbortSignal;
   readonly #entries = new Map<QueueKey, Entry>();
   readonly #waiting = new Map<QueueKey, () => void>();
-  readonly #open = new Map<string, number>();
+  readonly #order = new FairOrder<QueueKey>((key) => key.slice(0, key.indexOf('|')), MAX_OPEN_PER_CLUSTER);
+  /** Questions that are being asked now. */
+  #open = 0;
 
   constructor(options: {
     readonly api: (backend: Backend) => BackendApi;
@@ -77,11 +80,11 @@ export class ProviderDocuments {
 
   #start(key: QueueKey, entry: Entry, backend: Backend): void {
     entry.open = true;
-    const cluster = key.slice(0, key.indexOf('|'));
-    const run = (): void => {
-      this.#open.set(cluster, (this.#open.get(cluster) ?? 0) + 1);
+    this.#waiting.set(key, () => {
       void this.#ask(backend).then((probe) => {
-        this.#finish(cluster);
+        this.#open -= 1;
+        this.#order.release(key);
+        this.#next();
         entry.open = false;
         entry.failures = probe.kind === 'failed' ? entry.failures + 1 : 0;
         entry.probe = probe;
@@ -89,24 +92,24 @@ export class ProviderDocuments {
         entry.askAgainAt = this.#clock.now() + (probe.kind === 'failed' ? wait : GOOD_MS);
         if (this.#entries.get(key) === entry) this.#changed(key);
       });
-    };
-    if (this.#mayOpen(cluster)) run();
-    else this.#waiting.set(key, run);
+    });
+    this.#order.push(key);
+    this.#next();
   }
 
-  #mayOpen(cluster: string): boolean {
-    let all = 0;
-    for (const count of this.#open.values()) all += count;
-    return all < MAX_OPEN && (this.#open.get(cluster) ?? 0) < MAX_OPEN_PER_CLUSTER;
-  }
-
-  #finish(cluster: string): void {
-    const left = (this.#open.get(cluster) ?? 1) - 1;
-    if (left === 0) this.#open.delete(cluster);
-    else this.#open.set(cluster, left);
-    for (const [key, run] of this.#waiting) {
-      if (!this.#mayOpen(key.slice(0, key.indexOf('|')))) continue;
+  /** Workspaces take turns: one with a thousand slow backends delays another by one question. */
+  #next(): void {
+    while (this.#open < MAX_OPEN) {
+      const key = this.#order.shift();
+      if (key === undefined) return;
+      const run = this.#waiting.get(key);
       this.#waiting.delete(key);
+      if (run === undefined) {
+        // Forgotten while it waited.
+        this.#order.release(key);
+        continue;
+      }
+      this.#open += 1;
       run();
     }
   }
