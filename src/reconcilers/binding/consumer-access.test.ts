@@ -34,6 +34,7 @@ function setUp(serves: (url: string) => number = () => 200) {
     ...fakeClient(objects, 'x', { admit, gate: (write) => write() }),
     ...(raw === undefined ? {} : { raw }),
   });
+  const ended = new Set<string>();
   let requests = 0;
   const api = client(
     () => undefined,
@@ -48,7 +49,12 @@ function setUp(serves: (url: string) => number = () => 200) {
     tokens,
     ownCredentials: (url) => ({ server: url, ca: 'CA', auth: OWN }),
     connect: ({ server, auth }) =>
-      client(() => refuse(auth.kind === 'tokens' && server.startsWith('https://remote') ? 401 : 200)),
+      client(() => {
+        const unknown =
+          auth.kind === 'tokens' &&
+          (server.startsWith('https://remote') || auth.tokens.some((token) => ended.has(token)));
+        refuse(unknown ? 401 : 200);
+      }),
     clock,
     requestToken: (_ref, account) => tokens.request(account),
   });
@@ -62,7 +68,7 @@ function setUp(serves: (url: string) => number = () => 200) {
     });
   const resolve = (urls: readonly string[], signature = 's') =>
     resolver.resolve(REF, 'account', { workspaces: workspaces(urls), apis: [API], schemas: 'a', signature });
-  return { clock, resolver, resolve, probes, tokens, requests: () => requests };
+  return { clock, resolver, resolve, probes, tokens, ended, requests: () => requests };
 }
 
 /** The tokens of the nth time that tokens were asked for. */
@@ -117,6 +123,24 @@ describe('access to the consumer', () => {
     const { resolve } = setUp(() => 404);
     expect(await resolve([LOCAL])).toEqual({ kind: 'not-served', message: 'status 404' });
     expect(await resolve([])).toMatchObject({ kind: 'not-served' });
+  });
+
+  it('gets other tokens where the worker has no use for the old ones, and kcp has none either', async () => {
+    const { resolve, resolver, ended, requests } = setUp();
+    const access = async () => {
+      const view = await resolve([LOCAL]);
+      return view.kind === 'served' ? view.access.credentials.auth : undefined;
+    };
+    await access();
+    resolver.doubt(REF);
+    expect(await access()).toEqual({ kind: 'tokens', tokens: issued(1) });
+    ended.add('token-1');
+    expect(await access()).toEqual({ kind: 'tokens', tokens: issued(1) });
+    resolver.doubt(REF);
+    expect(await access()).toEqual({ kind: 'tokens', tokens: issued(2) });
+    expect(await access()).toEqual({ kind: 'tokens', tokens: issued(2) });
+    expect(requests()).toBe(16);
+    expect(resolver.shardsWithOwnCredentials).toEqual([]);
   });
 
   it('gets other tokens before the old ones end, and not sooner', async () => {

@@ -34,6 +34,8 @@ export class ConsumerAccessResolver {
   readonly #foreign = new Map<string, number>();
   /** What was found to be served, until the APIBinding changes. */
   readonly #served = new Map<string, { readonly signature: string; readonly url: string }>();
+  /** Bindings whose worker gets no answer with what it was given. */
+  readonly #doubted = new Set<string>();
 
   constructor(options: ConsumerAccessOptions) {
     this.#options = options;
@@ -72,9 +74,18 @@ export class ConsumerAccessResolver {
     return { kind: 'served', access: { credentials, apis, schemas } };
   }
 
-  /** The next `resolve` asks again. */
+  /**
+   * The worker cannot use what it was given: the next `resolve` asks again, for the token too. Tokens can end before
+   * their time: the ServiceAccount was made anew, kcp signs with another key, or our clock was put back.
+   */
+  doubt(ref: BindingRef): void {
+    this.forget(ref);
+    this.#doubted.add(`${ref.cluster}|${ref.uid}`);
+  }
+
   forget(ref: BindingRef): void {
     this.#served.delete(`${ref.cluster}|${ref.uid}`);
+    this.#doubted.delete(`${ref.cluster}|${ref.uid}`);
   }
 
   async #probe(
@@ -112,7 +123,12 @@ export class ConsumerAccessResolver {
     const foreignUntil = this.#foreign.get(origin);
     if (foreignUntil !== undefined && clock.now() < foreignUntil) return place;
     const inUse = tokens.current(account);
-    if (inUse !== undefined) return withTokens(place, inUse);
+    if (inUse !== undefined) {
+      const given = withTokens(place, inUse);
+      const doubted = this.#doubted.delete(`${ref.cluster}|${ref.uid}`);
+      if (!doubted || !(await this.#isRefused(given, apis))) return given;
+      tokens.forget(account);
+    }
     const fresh = await this.#renew(ref, account);
     const credentials = withTokens(place, fresh);
     if (await this.#isRefused(credentials, apis)) {

@@ -89,7 +89,7 @@ export class BindingObserver {
       live: liveSchemas(generated, bound),
       loadSpecs: (live) => this.#tools.parts.withSpecs(ref, live),
     });
-    if (latest?.conditions.Syncing?.reason === 'ConsumerUnreachable') this.#tools.access.forget(ref);
+    if (latest?.conditions.Syncing?.reason === 'ConsumerUnreachable') this.#tools.access.doubt(ref);
     const base: BindingObservation = {
       now: this.#deps.clock.now(),
       home: this.#home,
