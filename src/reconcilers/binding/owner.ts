@@ -54,6 +54,20 @@ export function ownerOf(object: KubeObject): BindingRef | undefined {
   return owner !== undefined && generatedNames(owner).exportName === object.metadata.name ? owner : undefined;
 }
 
+/**
+ * Whether an object may have been made for a binding of that name, by what it says of itself: `ownerOf` computes names,
+ * which takes too long for each export at each run of each binding.
+ */
+export function seemsMadeFor(
+  { metadata }: KubeObject,
+  binding: Pick<BindingRef, 'cluster' | 'name'>,
+): boolean {
+  return (
+    metadata.labels?.[CLUSTER_LABEL] === binding.cluster &&
+    metadata.annotations?.[BINDING_ANNOTATION] === binding.name
+  );
+}
+
 /** The same for any part of a generated export. */
 export function ownerOfPart(object: KubeObject): BindingRef | undefined {
   const { labels, annotations, name } = object.metadata;

@@ -21,10 +21,10 @@ export function namespacesOfPeers(
   if (!sources.exports.synced) return undefined;
   const used = new Set<string>();
   for (const generated of sources.exports.all()) {
-    const peer = ownerOf(generated);
-    if (peer === undefined || (peer.cluster === ref.cluster && peer.uid === ref.uid)) continue;
     const uid = generated.metadata.annotations?.[CONTRACT_NAMESPACE_UID_ANNOTATION];
     if (uid === undefined || uid !== contractUid) continue;
+    const peer = ownerOf(generated);
+    if (peer === undefined || (peer.cluster === ref.cluster && peer.uid === ref.uid)) continue;
     const key = poolKey(peer.cluster, peer.uid);
     const namespaces = sources.reports.namespaces(key);
     if (namespaces !== undefined) for (const name of namespaces) used.add(name);

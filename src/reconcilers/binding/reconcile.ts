@@ -17,7 +17,7 @@ import { BindingExecutor } from './executor.js';
 import { BindingObserver } from './observer.js';
 import type { ObserverParts } from './observer.js';
 import type { BindingObservation } from './observation.js';
-import { generatedNames, ownerOf } from './owner.js';
+import { generatedNames, ownerOf, seemsMadeFor } from './owner.js';
 import type { BindingRef } from './owner.js';
 import { SLOW_POLL_MS } from './plan.js';
 import type { BindingPlan } from './plan.js';
@@ -92,8 +92,8 @@ class Bindings implements BindingReconciler {
     const refs = new Map<string, BindingRef>();
     for (const { ref } of this.#runtimes.named(cluster, name)) refs.set(ref.uid, ref);
     for (const generated of this.#deps.clientWorkspace.generatedExports.all()) {
-      const owner = ownerOf(generated);
-      if (owner?.cluster === cluster && owner.name === name) refs.set(owner.uid, owner);
+      const owner = seemsMadeFor(generated, { cluster, name }) ? ownerOf(generated) : undefined;
+      if (owner !== undefined) refs.set(owner.uid, owner);
     }
     if (current !== undefined) refs.delete(current);
     return [...refs.values()];
