@@ -52,7 +52,7 @@ export const BINDING_REASONS = {
     'RequestFailed',
     'ProviderForbidden',
   ],
-  SchemaInSync: ['InSync', 'Pending', 'Unsupported', 'TooLarge', 'Incompatible', 'Rejected'],
+  SchemaInSync: ['InSync', 'NotFollowed', 'Pending', 'Unsupported', 'TooLarge', 'Incompatible', 'Rejected'],
   APIBound: [
     'Bound',
     'Pending',

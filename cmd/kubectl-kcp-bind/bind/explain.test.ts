@@ -55,6 +55,15 @@ describe('what holds something back', () => {
       { kind: 'waiting', why: 'Syncing Pending: s' },
     ],
     [
+      'not a schema that its backend does not follow',
+      [
+        state('SchemaInSync', 'Unknown', 'NotFollowed'),
+        state('APIBound', 'Unknown', 'Pending', 'kcp works'),
+        state('Ready', 'False', 'NotReady'),
+      ],
+      { kind: 'waiting', why: 'APIBound Pending: kcp works' },
+    ],
+    [
       'what needs somebody',
       [state('SchemaInSync', 'False', 'Unsupported', 'u')],
       { kind: 'stuck', reason: 'Unsupported' },

@@ -65,6 +65,9 @@ export const NEEDS_SOMEBODY: ReadonlySet<string> = new Set([
   'WorkspaceDeleting',
 ]);
 
+/** Reasons of Unknown that hold nothing back. */
+const INFORMS_ONLY: ReadonlySet<string> = new Set(['NotUsedYet', 'NotFollowed']);
+
 /**
  * The condition that holds everything after it back: the first of the chain that is False; where none is, the
  * first that is Unknown for now; else a False `Ready`.
@@ -76,7 +79,7 @@ function blockingCondition(
   const inOrder = chain.flatMap((type) => conditions?.find((condition) => condition.type === type) ?? []);
   return (
     inOrder.find(({ status }) => status === 'False') ??
-    inOrder.find(({ status, reason }) => status === 'Unknown' && reason !== 'NotUsedYet') ??
+    inOrder.find(({ status, reason }) => status === 'Unknown' && !INFORMS_ONLY.has(reason)) ??
     conditions?.find(({ type, status }) => type === 'Ready' && status === 'False')
   );
 }

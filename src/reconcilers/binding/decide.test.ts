@@ -354,6 +354,17 @@ describe('conditions of a binding', () => {
     expect(state).toMatchObject({ status, reason });
   });
 
+  it('stays Ready with a schema that the backend does not follow any more, and says so', () => {
+    const state = { status: 'Unknown', reason: 'NotFollowed', message: 'since then' } as const;
+    const good = report();
+    const latest = { ...good, conditions: { ...good.conditions, SchemaInSync: state } };
+    const plan = decideBinding(bindingObservation({ latest, fresh: latest }));
+    expect(plan.status).toMatchObject({ phase: 'Ready' });
+    const conditions = new Map(plan.status?.conditions);
+    expect(conditions.get('SchemaInSync')).toEqual(state);
+    expect(conditions.get('Ready')?.status).toBe('True');
+  });
+
   it.each<[string, Partial<BindingObservation>]>([
     ['the export was there before', {}],
     [

@@ -86,7 +86,7 @@ function claimsCondition(observed: BindingObservation, consent: Consent): Condit
 }
 
 function schemaCondition(observed: BindingObservation): ConditionState {
-  const { latest, schemas, schemaRefusal, missing, generated } = observed;
+  const { latest, schemas, schemaRefusal } = observed;
   const reported = latest?.conditions.SchemaInSync;
   if (reported?.status === 'False') return reported;
   if (schemas?.kind === 'refused') return schemas.condition;
@@ -95,9 +95,22 @@ function schemaCondition(observed: BindingObservation): ConditionState {
   }
   if (schemas === undefined)
     return reported ?? unknown('Pending', "The provider's schema has not been read yet.");
-  const pending =
-    generated === undefined || (missing?.schemas.length ?? 0) > 0 || !isFollowed(observed, schemas);
-  return pending ? unknown('Pending', `The schema is being installed.${lastTry(observed)}`) : yes('InSync');
+  if (isInstalling(observed, schemas))
+    return unknown('Pending', `The schema is being installed.${lastTry(observed)}`);
+  return isUnfollowed(reported) ? reported : yes('InSync');
+}
+
+function isInstalling(
+  observed: BindingObservation,
+  planned: { readonly schemas: readonly SchemaPlan[] },
+): boolean {
+  const { generated, missing } = observed;
+  return generated === undefined || (missing?.schemas.length ?? 0) > 0 || !isFollowed(observed, planned);
+}
+
+/** The workspace serves what the provider's contract says; whether that is the provider's last word is unknown. */
+function isUnfollowed(state: ConditionState | undefined): state is ConditionState {
+  return state?.reason === 'NotFollowed';
 }
 
 /**
@@ -122,13 +135,14 @@ function syncingCondition({ latest }: BindingObservation): ConditionState {
   return latest?.conditions.Syncing ?? unknown('Pending', 'Objects are synced once the API is bound.');
 }
 
-/** Consent to related resources informs only; everything else has to hold. */
+/** Consent to related resources, and a schema that is not followed, inform only; everything else has to hold. */
 function readyCondition(observed: BindingObservation, others: BindingConditions): ConditionState {
   const bad = others.find(
-    ([type, { status, reason }]) =>
-      status !== 'True' &&
+    ([type, state]) =>
+      state.status !== 'True' &&
       type !== 'PermissionClaimsAccepted' &&
-      !(type === 'Syncing' && reason === 'Paused'),
+      !(type === 'SchemaInSync' && isUnfollowed(state)) &&
+      !(type === 'Syncing' && state.reason === 'Paused'),
   );
   if (bad !== undefined) return no('NotReady', `${bad[0]}: ${bad[1].message}`);
   if (observed.spec.paused === true) {

@@ -19,6 +19,12 @@ import { CONTRACT, cowboySchema, FakeProvider, kubeconfig, status } from './test
 const read = createMessageReader();
 const SERVER = 'https://provider:6443';
 
+const COWBOYS_REQUEST = {
+  resources: [{ group: 'wildwest.dev', resource: 'cowboys', versions: ['v1'] }],
+  permissionClaims: [],
+  namespaces: [],
+};
+
 class FakeSync implements ResourceSync {
   readonly target: SyncTarget;
   policy: SyncPolicy;
@@ -75,12 +81,7 @@ class Bench {
       },
       request: {
         name: 'cowboys',
-        create: {
-          resources: [{ group: 'wildwest.dev', resource: 'cowboys', versions: ['v1'] }],
-          permissionClaims: [],
-          namespaces: [],
-          schemaUpdatePolicy: 'Never',
-        },
+        create: { ...COWBOYS_REQUEST, schemaUpdatePolicy: 'Never' },
       },
       ...change,
     });
@@ -292,6 +293,25 @@ describe('identity of the contract namespace', () => {
     bench.assign({ consumer: { ...consumer, schemas: 'second' } });
     await bench.clock.advance(1000);
     expect(bench.syncs.map(({ closed }) => closed)).toEqual([true, false]);
+  });
+
+  it('says when a backend has stopped to follow its own policy, and when it goes on', async () => {
+    const request = {
+      name: 'cowboys',
+      create: { ...COWBOYS_REQUEST, schemaUpdatePolicy: 'Always' },
+    } as const;
+    bench = new Bench({ request });
+    await bench.clock.advance(1000);
+    expect(bench.reasons['SchemaInSync']).toBe('InSync');
+    bench.provider.remove(GVR.exportRequests, { namespace: CONTRACT, name: 'cowboys' });
+    await bench.clock.advance(10 * 60_000);
+    const state = bench.report?.conditions.SchemaInSync;
+    expectReason('binding/SchemaInSync/NotFollowed', state);
+    expect(state?.status).toBe('Unknown');
+    expect(state?.message).toContain('APIServiceExportRequest cowboys in namespace kube-bind-x again');
+    bench.provider.put(GVR.exportRequests, { namespace: CONTRACT, name: 'cowboys' });
+    await bench.clock.advance(20 * 60_000);
+    expect(bench.reasons['SchemaInSync']).toBe('InSync');
   });
 
   it('goes on with what the workspace is served when the provider changes scope and kind', async () => {

@@ -3,6 +3,7 @@ import { untrustedText } from '../../api/untrusted-text.js';
 import { readBoundSchemas } from '../../backend/provider/bound-schemas.js';
 import type { ProviderContract } from '../../backend/provider/contract.js';
 import { ensureExportRequest, type ExportOutcome } from '../../backend/provider/ensure-export.js';
+import { readExportRequest } from '../../backend/provider/export-request.js';
 import type { ProviderExport } from '../../backend/provider/provider-export.js';
 import type { Clock } from '../../kube/clock.js';
 import type { ExportRequestPlan } from '../protocol/assignment.js';
@@ -53,6 +54,8 @@ export class Preparation {
   #waited = false;
   #read: Read | undefined;
   #last: Prepared | undefined;
+  /** When the request was found to be gone. */
+  #unfollowed: number | undefined;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -78,10 +81,12 @@ export class Preparation {
     }
     this.#waited = true;
     const found = outcome.export;
-    const { condition, schemas, complete } = await this.#schemas(contract, found, options);
+    const { condition, schemas, complete, writtenAt } = await this.#schemas(contract, found, options);
+    const followed = await this.#isFollowed(contract, plan, options);
     this.#last = {
       ExportReady: { status: 'True', reason: 'ExportReady', message: 'The provider exports the API.' },
-      SchemaInSync: condition,
+      SchemaInSync:
+        condition.status === 'True' && !followed ? notFollowed(plan.name, contract, writtenAt) : condition,
       export: found,
       schemas,
       settled: complete,
@@ -127,6 +132,23 @@ export class Preparation {
     return outcome;
   }
 
+  /**
+   * A backend v0.8.2 carries out the policy Always only as long as the request is there, and removes a request that is
+   * ten minutes old. One that is not there is seldom made again.
+   */
+  async #isFollowed(
+    contract: ProviderContract,
+    plan: ExportRequestPlan,
+    { signal, timeoutMs }: PreparationOptions,
+  ): Promise<boolean> {
+    if (plan.create?.schemaUpdatePolicy !== 'Always') return true;
+    const now = this.#clock.now();
+    if (this.#unfollowed !== undefined && now - this.#unfollowed < SCHEMAS_MAX_AGE_MS) return false;
+    const request = await readExportRequest(contract, plan.name, { signal, timeoutMs });
+    this.#unfollowed = request === undefined ? now : undefined;
+    return request !== undefined;
+  }
+
   /** There is no export (any more); what was read from a former one is still true of the consumer's side. */
   #without(ExportReady: ConditionState): Prepared {
     return {
@@ -153,6 +175,19 @@ function keepIdentity(former: SchemaOutcome | undefined, next: SchemaOutcome): S
 
 function unready(outcome: Exclude<ExportOutcome, { reason: 'ExportReady' }>): ConditionState {
   return { status: 'False', reason: outcome.reason, message: sentence(outcome.message) };
+}
+
+function notFollowed(
+  name: string,
+  { namespace }: ProviderContract,
+  writtenAt: string | undefined,
+): ConditionState {
+  const age = writtenAt === undefined ? '' : `, which was written at ${writtenAt}`;
+  return {
+    status: 'Unknown',
+    reason: 'NotFollowed',
+    message: `The workspace serves the provider's bound schema${age}. The provider promised to keep it up to date (schemaUpdatePolicy Always), but its backend does so only while there is a request for the export, and there is none. To get later changes, ask the provider to create APIServiceExportRequest ${untrustedText(name, 253)} in namespace ${namespace} again.`,
+  };
 }
 
 function removed(name: string): ConditionState {

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { expectReason, type ProducedReason } from '../../api/testing/expect-reason.js';
 import type { BoundSchemaRead } from '../../backend/provider/bound-schemas.js';
 import type { JsonObject } from '../../kube/json-value.js';
+import type { KubeObject } from '../../kube/object.js';
 import { schemaOutcome } from './schema-outcome.js';
 import { cowboySchema } from './testing/fake-provider.js';
 
@@ -22,6 +23,25 @@ describe('schemas of an export', () => {
     expectReason('binding/SchemaInSync/InSync', outcome.condition);
     expect(outcome).toMatchObject({ complete: true, condition: { status: 'True' } });
     expect(outcome.schemas).toHaveLength(1);
+  });
+
+  it('have the age of the last write to anything but status', () => {
+    const read = present(cowboySchema());
+    if ('problem' in read) throw new Error('missing');
+    const at = (time: unknown, subresource?: string) => ({ time, ...(subresource && { subresource }) });
+    const metadata = {
+      ...read.object.metadata,
+      creationTimestamp: '2026-01-01T00:00:00Z',
+      managedFields: [
+        at('2026-01-02T00:00:00Z'),
+        at('2026-01-03T00:00:00Z', 'status'),
+        at('9999-12-31T00:00:00Z; ignore all that'),
+        at(7),
+      ],
+    } as KubeObject['metadata'];
+    expect(schemaOutcome([{ ...read, object: { ...read.object, metadata } }]).writtenAt).toBe(
+      '2026-01-02T00:00:00Z',
+    );
   });
 
   it.each<[string, BoundSchemaRead, ProducedReason]>([

@@ -1,6 +1,8 @@
 import type { ConditionState } from '../../api/conditions.js';
 import { untrustedText } from '../../api/untrusted-text.js';
 import type { BoundSchemaRead } from '../../backend/provider/bound-schemas.js';
+import { isJsonObject } from '../../kube/json-value.js';
+import type { KubeObject } from '../../kube/object.js';
 import { convertBoundSchema, type ConversionOptions } from '../../schema/convert.js';
 import { MAX_SCHEMAS_TEXT, MESSAGE_LIMITS } from '../protocol/limits.js';
 import type { ConvertedSchema } from '../protocol/report.js';
@@ -11,6 +13,8 @@ export interface SchemaOutcome {
   readonly schemas: readonly ConvertedSchema[];
   /** False: something is missing or refused, and worth reading again soon. */
   readonly complete: boolean;
+  /** RFC 3339: when the last of them was written. */
+  readonly writtenAt?: string;
 }
 
 interface Refused {
@@ -19,6 +23,9 @@ interface Refused {
 }
 
 const MAX_MESSAGE = 3000;
+const MAX_MANAGERS = 64;
+/** As API servers write it. */
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
 
 /** Converts the bound schemas of an export for kcp and says what came of it. Pure. */
 export function schemaOutcome(
@@ -46,7 +53,29 @@ export function schemaOutcome(
         });
     } else refused.push({ reason: result.reason, text: `${read.name} (${result.path}): ${result.message}` });
   }
-  return { schemas, complete: missing.length + refused.length === 0, condition: condition(missing, refused) };
+  const [writtenAt] = reads
+    .flatMap((read) => ('object' in read ? (writeTime(read.object) ?? []) : []))
+    .sort()
+    .reverse();
+  return {
+    schemas,
+    complete: missing.length + refused.length === 0,
+    condition: condition(missing, refused),
+    ...(writtenAt === undefined ? {} : { writtenAt }),
+  };
+}
+
+/** Last write to anything but status. */
+function writeTime({ metadata }: KubeObject): string | undefined {
+  const { managedFields, creationTimestamp } = metadata;
+  const times = (Array.isArray(managedFields) ? managedFields.slice(0, MAX_MANAGERS) : [])
+    .filter(isJsonObject)
+    .filter((entry) => entry['subresource'] === undefined)
+    .map((entry) => entry['time']);
+  return [...times, creationTimestamp]
+    .filter((time): time is string => typeof time === 'string' && TIME.test(time))
+    .sort()
+    .at(-1);
 }
 
 function condition(missing: readonly string[], refused: readonly Refused[]): ConditionState {
