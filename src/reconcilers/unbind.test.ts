@@ -102,6 +102,35 @@ describe('unbinding', () => {
     expectNothingLeft(world);
   });
 
+  it('touches no other account when forced without its own, and says that its copies stay', async () => {
+    const world = await bound();
+    const uid = world.connection('c')?.metadata.uid;
+    const [state] = [...world.disk.states.values()].filter(({ value }) => value.connection.uid === uid);
+    const account = state?.value.account;
+    if (state === undefined || account === undefined) throw new Error('no account');
+    world.disk.put({ ...state.value, account: { ...account, contractNamespaceUid: 'another' } });
+    const stages: string[] = [];
+    world.worker = (assignment) => {
+      stages.push(`${assignment.stage} on ${assignment.provider.credentials.server}`);
+      return world.goodWorker(assignment);
+    };
+    world.kcp.objects.edit(BINDINGS, WORKSPACE, 'b', (object) => ({
+      ...object,
+      metadata: {
+        ...object.metadata,
+        annotations: { ...object.metadata.annotations, [FORCE_RELEASE_ANNOTATION]: 'true' },
+      },
+    }));
+    world.kcp.objects.delete(BINDINGS, WORKSPACE, 'b');
+    await world.run();
+    expectNothingLeft(world);
+    expect(stages.filter((stage) => !stage.startsWith('sync'))).toEqual([
+      'drain on https://provider.invalid',
+    ]);
+    const [event] = world.kcp.objects.list(GVR.events, WORKSPACE);
+    expect(textAt(event, 'message')).toContain('all copies');
+  });
+
   it('deletes nothing while the workspace cannot be reached', async () => {
     const world = await bound();
     world.kcp.unserved = true;

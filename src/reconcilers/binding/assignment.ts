@@ -19,6 +19,11 @@ export type AssignmentContent = Omit<BindingAssignment, 'revision'>;
  */
 const NO_PROVIDER: ServerCredentials = { server: 'https://provider.invalid', auth: { kind: 'none' } };
 
+/** The worker that has this is to write to no provider. */
+export function isWithoutProvider({ provider }: Pick<AssignmentContent, 'provider'>): boolean {
+  return provider.credentials.server === NO_PROVIDER.server;
+}
+
 /**
  * UID of the contract namespace that the binding's copies are in, from the time when the export was made.
  * Undefined before that.

@@ -15,7 +15,7 @@ import type { Shared } from '../shared.js';
 import { bindingSpec, hasCleanupFinalizer, isDeleting, isForced, objectsAt, textAt } from '../views.js';
 import type { BindingSpec } from '../views.js';
 import { mayBind } from './api-bound.js';
-import { recordedContractUid } from './assignment.js';
+import { isWithoutProvider, recordedContractUid } from './assignment.js';
 import { consentOf } from './consent-of.js';
 import { TokenAnswerError } from './account-tokens.js';
 import type { ConsumerAccessResolver } from './consumer-access.js';
@@ -30,6 +30,7 @@ import { generatedNames } from './owner.js';
 import type { BindingRef } from './owner.js';
 import { namespacesOfPeers } from './peers.js';
 import { exportPlan, isAsPlanned, servesAsPlanned } from './provision.js';
+import { UNSEEN_COPIES } from './release.js';
 import type { Runtime } from './runtime.js';
 import type { SchemaPlanner } from './schema-planner.js';
 import type { SchemaDecision, ServedApi } from './schema-plan.js';
@@ -175,11 +176,14 @@ export class BindingObserver {
   }
 
   #progress(runtime: Runtime, key: string): BindingObservation['progress'] {
-    const stage = runtime.assigned?.stage;
+    const { assigned } = runtime;
     const said = this.#shared.reports.fresh(key);
-    if (stage === 'drain' && said?.drained === true)
-      runtime.progress = { ...runtime.progress, drained: true };
-    if (stage === 'leave' && said?.left === true) {
+    if (assigned?.stage === 'drain' && said?.drained === true) {
+      // The export, and with it what tells another account from ours, goes next: decided while it can be told.
+      const left = isWithoutProvider(assigned) ? { left: [UNSEEN_COPIES] } : {};
+      runtime.progress = { ...runtime.progress, drained: true, ...left };
+    }
+    if (assigned?.stage === 'leave' && said?.left === true) {
       runtime.progress = { ...runtime.progress, left: said.remaining };
     }
     return runtime.progress;

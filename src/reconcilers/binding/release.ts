@@ -11,6 +11,10 @@ import type { ApiBindingView, BindingConditions, BindingObservation } from './ob
 
 const FORCE = 'To let go without the provider, set annotation kcp.kube-bind.io/force-release: "true".';
 
+/** What stays where nobody could look. */
+export const UNSEEN_COPIES =
+  'all copies, and what was made for them (the provider was not asked, or not with the account that made them)';
+
 /** A plan and, where something holds it up, what. */
 interface Release {
   readonly steps: readonly BindingStep[];
@@ -161,7 +165,9 @@ function leave(observed: BindingObservation): Release {
   if (progress.left !== undefined) return letGo(observed, progress.left);
   const account = connection.kind === 'present' ? connection.account : undefined;
   const unreachable = account === undefined || isOtherAccount(observed, account);
-  if (unreachable || (observed.force && observed.namespacesInUse === undefined)) return letGo(observed, []);
+  if (unreachable || (observed.force && observed.namespacesInUse === undefined)) {
+    return letGo(observed, progress.drained ? [UNSEEN_COPIES] : []);
+  }
   if (observed.namespacesInUse === undefined) {
     return {
       steps: [],
