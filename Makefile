@@ -4,7 +4,8 @@ SHELL := /bin/bash
 export NODE_OPTIONS ?= --experimental-vm-modules
 
 ## demo: the main job on a fresh machine: two kcps, a provider, two consumers, one bound API (KEEP=1 leaves it running)
-demo: tools build
+demo: build
+	@node scripts/tools.mjs kcp backend
 	@node --import tsx e2e/demo/main.ts
 
 ## test: lint, types, unit tests and all end-to-end suites; the last line counts them
@@ -39,7 +40,7 @@ generate: node_modules
 build: node_modules
 	@npm run -s build
 
-## tools: the real programs that demo and tests run (KCP_BIN=, BACKEND_BIN= name existing ones)
+## tools: the real programs that tests run (KCP_BIN=, BACKEND_BIN= name existing ones)
 tools:
 	@node scripts/tools.mjs
 

@@ -45,8 +45,8 @@ export async function installNode24() {
   return node;
 }
 
-/** What `make tools` builds unless told otherwise: the programs that demo and tests need today. */
-const DEFAULT = ['kcp', 'backend'];
+/** What `make tools` builds unless told otherwise: the programs that tests need. The demo needs the first two. */
+const DEFAULT = ['kcp', 'backend', 'etcd', 'kube-apiserver', 'kube-controller-manager'];
 
 /** Where each program is, or will be; and the folder of kube-bind's CRDs. */
 export async function locate() {

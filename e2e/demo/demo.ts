@@ -4,7 +4,7 @@ import { relative } from 'node:path';
 import { installClient, startController, type Controller } from '../harness/client-installation.js';
 import { kubectl } from '../harness/kubectl.js';
 import { runPlugin } from '../harness/plugin.js';
-import { startBench, type RunningBench } from '../harness/start-bench.js';
+import { emptyBenchFolder, startBench, type RunningBench } from '../harness/start-bench.js';
 import { waitFor } from '../harness/wait-for.js';
 import { createWorkspace, grantAdmin, type Workspace } from '../harness/workspaces.js';
 import type { Narrator } from './narrator.js';
@@ -55,6 +55,7 @@ export async function runDemo(options: DemoOptions): Promise<number> {
 
 async function steps({ dir, narrator, keep }: DemoOptions, running: Running): Promise<void> {
   narrator.heading('A provider and an empty kcp');
+  await emptyBenchFolder(dir);
   const bench = await startBench(dir, (text) => narrator.say(text), keep);
   running.bench = bench;
 

@@ -1,9 +1,28 @@
 import { readFile } from 'node:fs/promises';
 
+/**
+ * Policy of every API server of the bench. Every write is logged with its user; so are reads of the controller, which
+ * may be at rest, and of ServiceAccounts.
+ */
+export const AUDIT_POLICY = `apiVersion: audit.k8s.io/v1
+kind: Policy
+omitStages: [RequestReceived]
+rules:
+  - level: Metadata
+    verbs: [create, update, patch, delete, deletecollection]
+  - level: Metadata
+    verbs: [get, list]
+    users: [controller]
+  - level: Metadata
+    verbs: [get, list]
+    userGroups: [system:serviceaccounts]
+  - level: None
+`;
+
 /** One request to an API server, from its audit log; watches are not in it. */
 export interface AuditedRequest {
   readonly user: string;
-  /** Logical cluster that it was about. */
+  /** Logical cluster that it was about; empty on a plain Kubernetes. */
   readonly workspace: string;
   readonly verb: string;
   readonly uri: string;

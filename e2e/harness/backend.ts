@@ -8,7 +8,7 @@ import { freePorts } from './ports.js';
 import { waitFor } from './wait-for.js';
 import type { Workspace } from './workspaces.js';
 
-/** A running kube-bind backend that serves one provider workspace. */
+/** A running kube-bind backend that serves one provider. */
 export interface Backend {
   /** `http://127.0.0.1:port`. */
   readonly url: string;
@@ -16,11 +16,18 @@ export interface Backend {
   stop(): Promise<void>;
 }
 
-export interface BackendOptions {
+/** A provider as a backend needs it. */
+export interface ProviderServer {
+  /** Kubeconfig of its admin. */
+  readonly kubeconfig: string;
+  /** Server URL for consumers. */
+  readonly server: string;
+  readonly caFile: string;
+}
+
+export interface BackendFlags {
   readonly binary: string;
   readonly dir: string;
-  readonly kcp: KcpAccess;
-  readonly provider: Workspace;
   readonly prettyName?: string;
   readonly consumerScope?: 'cluster' | 'namespaced';
   readonly isolation?: 'prefixed' | 'namespaced' | 'none';
@@ -29,14 +36,29 @@ export interface BackendOptions {
   readonly detached?: boolean;
 }
 
-/** Installs kube-bind's own CRDs into a provider workspace and waits until they are served. */
-export async function installBackendCrds(provider: Workspace, crds: string): Promise<void> {
+export interface BackendOptions extends BackendFlags {
+  readonly kcp: KcpAccess;
+  readonly provider: Workspace;
+}
+
+/** Installs kube-bind's own CRDs into a provider and waits until they are served. */
+export async function installBackendCrds(
+  provider: { readonly kubeconfig: string },
+  crds: string,
+): Promise<void> {
   await kubectl(provider.kubeconfig, ['apply', '--server-side', '-f', crds]);
   await kubectl(provider.kubeconfig, ['wait', '--for=condition=Established', '--timeout=60s', '-f', crds]);
 }
 
-/** Starts a backend with its embedded login, which lets everybody in without a form. */
+/** Starts a backend in front of a provider workspace. */
 export async function startBackend(options: BackendOptions): Promise<Backend> {
+  const { kcp, provider } = options;
+  const server = `${kcp.address}/clusters/${provider.path}`;
+  return startBackendAt({ kubeconfig: provider.kubeconfig, server, caFile: kcp.caFile }, options);
+}
+
+/** Starts a backend with its embedded login, which lets everybody in without a form. */
+export async function startBackendAt(provider: ProviderServer, options: BackendFlags): Promise<Backend> {
   const [port = 0] = await freePorts(1);
   const address = `127.0.0.1:${port}`;
   await mkdir(options.dir, { recursive: true });
@@ -46,13 +68,13 @@ export async function startBackend(options: BackendOptions): Promise<Backend> {
     logFile: `${options.dir}/backend.log`,
     detached: options.detached ?? false,
     args: [
-      `--kubeconfig=${options.provider.kubeconfig}`,
+      `--kubeconfig=${provider.kubeconfig}`,
       `--listen-address=${address}`,
       '--oidc-type=embedded',
       `--oidc-issuer-url=http://${address}/oidc`,
       `--oidc-callback-url=http://${address}/api/callback`,
-      `--external-address=${options.kcp.address}/clusters/${options.provider.path}`,
-      `--external-ca-file=${options.kcp.caFile}`,
+      `--external-address=${provider.server}`,
+      `--external-ca-file=${provider.caFile}`,
       `--cookie-signing-key=${randomBytes(32).toString('base64')}`,
       `--namespace-prefix=${options.namespacePrefix ?? 'kube-bind-'}`,
       `--pretty-name=${options.prettyName ?? 'Example Corp'}`,

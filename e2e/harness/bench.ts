@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
 
 import type { KcpAccess } from './kcp.js';
+import type { KubernetesAccess } from './kubernetes.js';
 import type { Workspace } from './workspaces.js';
 
-/** What the global set-up started, for all suites. Lies as JSON in the file that E2E_BENCH names. */
-export interface Bench {
+/** Two kcps, and a provider in one of them. */
+export interface KcpBench {
   readonly dir: string;
   readonly programs: Readonly<Record<string, string>>;
   readonly crds: string;
@@ -15,6 +16,16 @@ export interface Bench {
   /** A provider workspace with the example service, and the backend in front of it. */
   readonly provider: Workspace;
   readonly backendUrl: string;
+}
+
+/** A plain Kubernetes with the example service, and the backend in front of it. */
+export interface KubernetesProvider extends KubernetesAccess {
+  readonly backendUrl: string;
+}
+
+/** What the global set-up started, for all suites. Lies as JSON in the file that E2E_BENCH names. */
+export interface Bench extends KcpBench {
+  readonly kubernetes: KubernetesProvider;
 }
 
 /** The bench of this run; throws where the global set-up did not run. */

@@ -8,7 +8,7 @@ import { startStubSite } from './stub-site.js';
 import { waitFor } from './wait-for.js';
 import { kubectl } from './kubectl.js';
 
-/** An account at the bench's provider, as a consumer without this client would have it. */
+/** An account at a provider, as a consumer without this client would have it. */
 export interface ContractAccount {
   /** As the backend made it. */
   readonly kubeconfig: string;
@@ -17,8 +17,14 @@ export interface ContractAccount {
 }
 
 /** Makes the handshake as a bare HTTP client. Nothing beats, or has ever beaten, in the contract namespace. */
-export async function createContractAccount(identity: string): Promise<ContractAccount> {
-  const { backendUrl } = readBench();
+export async function createContractAccount(
+  identity: string,
+  offer: { readonly backendUrl: string; readonly template: string } = {
+    backendUrl: readBench().backendUrl,
+    template: 'databases',
+  },
+): Promise<ContractAccount> {
+  const { backendUrl, template } = offer;
   const http = createForeignHttp({ dialler: createOpenDialler(), userAgent: 'kcp-kube-bind-e2e' });
   const callback = await startStubSite(() => ({ callback: { status: 200, body: 'done' } }));
   try {
@@ -27,7 +33,7 @@ export async function createContractAccount(identity: string): Promise<ContractA
     const page = await new MiniBrowser().get(api.authorizeUrl(await api.provider(), target));
     const token = new URL(page.url).searchParams.get('access_token');
     if (token === null) throw new Error(`the login ended at ${page.url} with ${page.status}`);
-    const bound = await api.bind(token, { template: 'databases', name: 'databases', identity });
+    const bound = await api.bind(token, { template, name: template, identity });
     return { kubeconfig: bound.kubeconfig, namespace: bound.providerNamespace };
   } finally {
     await callback.close();

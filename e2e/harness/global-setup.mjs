@@ -8,9 +8,9 @@ import { register } from 'tsx/esm/api';
 export default async function globalSetup() {
   if (globalThis.runningBench || process.env.E2E_BENCH) return;
   const unregister = register();
-  const { startBench } = await import('./start-bench.ts');
+  const { startSuiteBench } = await import('./start-suite-bench.ts');
   const dir = `${process.cwd()}/.run/e2e`;
-  globalThis.runningBench = await startBench(dir, (text) => process.stderr.write(`e2e: ${text}\n`));
+  globalThis.runningBench = await startSuiteBench(dir, (text) => process.stderr.write(`e2e: ${text}\n`));
   await unregister();
   const file = `${dir}/bench.json`;
   await writeFile(file, JSON.stringify(globalThis.runningBench.bench));

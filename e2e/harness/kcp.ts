@@ -1,6 +1,7 @@
 import { readFile, mkdir, writeFile } from 'node:fs/promises';
 import { parse } from 'yaml';
 
+import { AUDIT_POLICY } from './audit-log.js';
 import { startChild, type Child } from './child.js';
 import { runKubectl } from './kubectl.js';
 import { writeKubeconfig } from './kubeconfig.js';
@@ -28,22 +29,6 @@ export interface Kcp {
 
 /** What another process needs to use a kcp that this one started. */
 export type KcpAccess = Pick<Kcp, 'name' | 'dir' | 'address' | 'ca' | 'caFile' | 'auditLog' | 'adminToken'>;
-
-/** Every write is logged with its user; reads of the controller, which may be at rest, and of ServiceAccounts. */
-const AUDIT_POLICY = `apiVersion: audit.k8s.io/v1
-kind: Policy
-omitStages: [RequestReceived]
-rules:
-  - level: Metadata
-    verbs: [create, update, patch, delete, deletecollection]
-  - level: Metadata
-    verbs: [get, list]
-    users: [controller]
-  - level: Metadata
-    verbs: [get, list]
-    userGroups: [system:serviceaccounts]
-  - level: None
-`;
 
 const ADMIN_TOKEN = 'bench-admin-token';
 

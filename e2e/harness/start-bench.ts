@@ -2,17 +2,17 @@ import { mkdir, rm } from 'node:fs/promises';
 
 import { locate } from '../../scripts/tools.mjs';
 import { installBackendCrds, startBackend, type Backend } from './backend.js';
-import type { Bench } from './bench.js';
+import type { KcpBench } from './bench.js';
 import { startChild, type Child } from './child.js';
 import { startKcp, type Kcp, type KcpAccess } from './kcp.js';
 import { kubectl } from './kubectl.js';
 import { ROOT } from './root.js';
 import { waitFor } from './wait-for.js';
-import { createWorkspace, type Workspace } from './workspaces.js';
+import { createWorkspace } from './workspaces.js';
 
 /** Two kcps, a provider workspace, its service and its backend. */
 export interface RunningBench {
-  readonly bench: Bench;
+  readonly bench: KcpBench;
   readonly consumers: Kcp;
   readonly providers: Kcp;
   readonly backend: Backend;
@@ -20,14 +20,18 @@ export interface RunningBench {
   stop(): Promise<void>;
 }
 
-/** Starts all of it below `dir`, which is emptied first. About half a minute. */
+/** Makes the folder of a bench, and empties it. */
+export async function emptyBenchFolder(dir: string): Promise<void> {
+  await rm(dir, { recursive: true, force: true });
+  await mkdir(dir, { recursive: true });
+}
+
+/** Starts all of it below `dir`. About half a minute. */
 export async function startBench(
   dir: string,
   say: (text: string) => void,
   detached = false,
 ): Promise<RunningBench> {
-  await rm(dir, { recursive: true, force: true });
-  await mkdir(dir, { recursive: true });
   const { programs, crds } = await locate();
   const kcp = (name: string) =>
     startKcp({ binary: program(programs, 'kcp'), name, dir: `${dir}/${name}`, detached });
@@ -65,9 +69,9 @@ export async function startBench(
   };
 }
 
-/** Installs kube-bind's CRDs and the example API into a provider workspace, and runs its service. */
+/** Installs kube-bind's CRDs and the example API into a provider, and runs its service. */
 export async function startProvider(
-  provider: Workspace,
+  provider: { readonly kubeconfig: string },
   options: { readonly crds: string; readonly dir: string; readonly detached?: boolean },
 ): Promise<Child> {
   await mkdir(options.dir, { recursive: true });
@@ -84,7 +88,8 @@ export async function startProvider(
   });
 }
 
-function program(programs: Readonly<Record<string, string>>, name: string): string {
+/** Path of a program; throws where there is none of that name. */
+export function program(programs: Readonly<Record<string, string>>, name: string): string {
   const path = programs[name];
   if (path === undefined) throw new Error(`no program ${name}`);
   return path;

@@ -32,7 +32,7 @@ describe('bookkeeping keys', () => {
   ])('%s travels', (key) => expect(isBookkeepingKey(key)).toBe(false));
 
   it('are all in the reference', async () => {
-    const reference = await readFile('docs/reference/object-sync.md', 'utf8');
+    const reference = await readFile('docs/reference/sync.md', 'utf8');
     for (const rule of BOOKKEEPING_KEYS) expect(reference).toContain(`| \`${rule.value}\``);
   });
 

@@ -15,7 +15,7 @@ import { ObjectFailure } from './object-failure.js';
 import type { Trouble } from './object-failure.js';
 import type { ObjectRecord } from './object-records.js';
 import type { ObjectTeller } from './object-teller.js';
-import { consumerFailure, namespaceFailure, providerFailure } from './object-trouble.js';
+import { consumerFailure, namespaceFailure, noNamespaceTrouble, providerFailure } from './object-trouble.js';
 import { ObjectView } from './object-view.js';
 import type { Servers } from './object-view.js';
 import { GateClosedError } from './side-gate.js';
@@ -39,7 +39,8 @@ export interface ObjectPassOptions {
   readonly hasStatus: boolean;
   /** What the provider's namespaces do not say yet, they may say after their first list. */
   readonly namespacesKnown: () => boolean;
-  readonly ensureNamespace: (consumerNamespace: string) => Promise<void>;
+  /** Asks for it; milliseconds for which it has been waited for. */
+  readonly ensureNamespace: (consumerNamespace: string) => Promise<number>;
   readonly teller: ObjectTeller;
 }
 
@@ -47,6 +48,8 @@ export interface ObjectPassOptions {
 const MAX_STEPS = 16;
 /** What events should wake is looked at this often anyway; a look costs no request. */
 const SAFETY_MS = 60_000;
+/** A provider that has given no namespace after this long is not just slow. */
+const NAMESPACE_PATIENCE_MS = 20_000;
 
 const SETTLED: PassOutcome = { kind: 'settled' };
 const WAITING: PassOutcome = { kind: 'waiting', retryInMs: SAFETY_MS };
@@ -256,12 +259,16 @@ export class ObjectPass {
   }
 
   async #askForNamespace(consumerNamespace: string): Promise<PassOutcome> {
+    let waitedMs: number;
     try {
-      await this.#options.ensureNamespace(consumerNamespace);
+      waitedMs = await this.#options.ensureNamespace(consumerNamespace);
     } catch (error) {
       throw namespaceFailure(error, consumerNamespace);
     }
-    return WAITING;
+    const left = NAMESPACE_PATIENCE_MS - waitedMs;
+    if (left > 0) return { kind: 'waiting', retryInMs: left };
+    const trouble = noNamespaceTrouble(this.#options.context().rule, consumerNamespace);
+    return { kind: 'waiting', retryInMs: SAFETY_MS, trouble };
   }
 
   /** A correction that is refused must not be tried without end either. */

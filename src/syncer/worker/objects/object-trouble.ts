@@ -1,7 +1,9 @@
 import { isStatus } from '../../../kube/errors.js';
 import type { ObjectName } from '../../../kube/object.js';
+import { conventionalNamespace } from '../../engine/key-mapping.js';
+import type { MappingRule } from '../../engine/key-mapping.js';
 import { ObjectFailure } from './object-failure.js';
-import type { ObjectTrouble } from './object-failure.js';
+import type { ObjectTrouble, Trouble } from './object-failure.js';
 import { failureText } from './write-failure.js';
 import type { FailureKind } from './write-failure.js';
 
@@ -59,6 +61,23 @@ export function namespaceFailure(error: unknown, consumerNamespace: string): unk
     `The provider gives this account no namespace for ${consumerNamespace}: ${failureText(error)}`,
     error,
   );
+}
+
+/** Kubernetes takes no longer names of namespaces. */
+const MAX_NAMESPACE_LENGTH = 63;
+
+/** What to say of a namespace that the provider was asked for and does not give. Pure. */
+export function noNamespaceTrouble(rule: MappingRule, consumerNamespace: string): Trouble {
+  const expected = conventionalNamespace(rule, consumerNamespace);
+  const room = MAX_NAMESPACE_LENGTH - (expected.length - consumerNamespace.length);
+  const advice =
+    expected.length > MAX_NAMESPACE_LENGTH
+      ? `Its name there would be ${expected}, which is longer than ${String(MAX_NAMESPACE_LENGTH)} letters: use a namespace whose name has no more than ${String(room)}.`
+      : 'Its backend may not be running; the object is synced as soon as there is one.';
+  return {
+    reason: 'ProviderNamespaceMissing',
+    message: `The provider was asked for a namespace for ${consumerNamespace} and has given none. ${advice}`,
+  };
 }
 
 function failure(reason: ObjectTrouble, message: string, cause: unknown): ObjectFailure {

@@ -62,6 +62,28 @@ describe('an object that comes', () => {
     expect(b.provider.all()).toHaveLength(3);
     expect(b.sync.stats()).toMatchObject({ pending: 0 });
   });
+
+  it.each([
+    ['ns', /for ns and has given none\. Its backend may not be running/],
+    ['n'.repeat(63), /is longer than 63 letters: use a namespace whose name has no more than 49\.$/],
+  ])('says after a while that the provider gives no namespace for %s, and why', async (namespace, words) => {
+    const b = await open();
+    b.namespaces.answers = false;
+    b.put({ namespace, name: 'a' }, { spec: {} });
+    await b.advance(19_000);
+    expect(b.sync.stats()).toMatchObject({ pending: 1, failing: 0 });
+    await b.advance(2_000);
+    expect(b.sync.stats()).toMatchObject({ pending: 0, failing: 1 });
+    expect(b.events).toEqual([
+      expect.objectContaining({
+        reason: 'ProviderNamespaceMissing',
+        message: expect.stringMatching(words) as unknown,
+      }),
+    ]);
+    b.namespaces.give(namespace);
+    await b.idle();
+    expect(b.sync.stats()).toMatchObject({ pending: 0, failing: 0 });
+  });
 });
 
 describe('an edit', () => {
