@@ -15,6 +15,8 @@ export default {
       },
     ],
   },
+  // A test takes milliseconds; a machine that does other things too is no failure.
+  testTimeout: 30_000,
   maxWorkers: 2,
   workerIdleMemoryLimit: '512MB',
 };

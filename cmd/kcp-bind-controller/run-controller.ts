@@ -57,13 +57,13 @@ export async function runController(options: RunOptions): Promise<void> {
     await server.close();
     await workspaces.close();
     await shared.foreignHttp.close();
-    await servers.client.close();
+    await Promise.all([servers.client.close(), servers.leaseClient.close()]);
   }
 }
 
 function createLease({ servers, config, clock }: Shared): Lease {
   return new Lease({
-    client: servers.client,
+    client: servers.leaseClient,
     namespace: config.namespace,
     name: 'kcp-bind-controller',
     identity: `${hostname()}_${randomBytes(8).toString('hex')}`,

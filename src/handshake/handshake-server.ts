@@ -62,7 +62,7 @@ export interface HandshakeServer {
 
 const BODY_BYTES = 64 * 1024;
 const MAX_CONNECTIONS = 1000;
-const BACKEND_TALKS = 32;
+const BACKEND_TALKS = { all: 32, ofOneWorkspace: 4 };
 /** Requests a minute from one address, to all pages together; forms and callbacks take fewer. */
 const REQUESTS_A_MINUTE = 240;
 

@@ -197,6 +197,31 @@ describe('a schema that the provider changes', () => {
   });
 });
 
+describe('an account that leads elsewhere', () => {
+  it('takes the work from the worker that runs with the former one, until the former one is back', async () => {
+    const world = begin();
+    const { pool } = await scenario.bind();
+    const uid = world.connection('c')?.metadata.uid;
+    const [state] = [...world.disk.states.values()].filter(({ value }) => value.connection.uid === uid);
+    if (state?.value.account === undefined) throw new Error('no account');
+    const before = state.value;
+    const other = { ...state.value.account, contractNamespaceUid: 'another' };
+    world.disk.put({ ...before, account: other });
+    await world.run();
+    expect(scenario.reason('Connected')).toBe('ProviderChanged');
+    expect(pool.assigned.get(scenario.poolKey())).toMatchObject({
+      stage: 'prepare',
+      provider: { credentials: { server: 'https://provider.invalid', auth: { kind: 'none' } } },
+    });
+    world.disk.put(before);
+    await world.run();
+    expect(pool.assigned.get(scenario.poolKey())).toMatchObject({
+      stage: 'sync',
+      provider: { credentials: before.account?.credentials },
+    });
+  });
+});
+
 describe('consent to related resources', () => {
   const accepted = () =>
     objectsAt(scenario.generatedBinding(), 'spec', 'permissionClaims')

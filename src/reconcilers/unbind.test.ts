@@ -131,6 +131,29 @@ describe('unbinding', () => {
     expect(textAt(event, 'message')).toContain('all copies');
   });
 
+  it('works with the account that it was bound with, though another connection has the name by now', async () => {
+    const world = await bound();
+    const account = (): unknown => scenario.world.disk.states.values().next().value?.value.account;
+    const former = account();
+    const uid = world.connection('c')?.metadata.uid;
+    world.kcp.objects.edit(CONNECTIONS, WORKSPACE, 'c', (object) => ({
+      ...object,
+      metadata: { ...object.metadata, uid: 'another-connection' },
+    }));
+    expect(former).toBeDefined();
+    const servers: string[] = [];
+    world.worker = (assignment) => {
+      servers.push(`${assignment.stage} ${assignment.provider.credentials.server}`);
+      return world.goodWorker(assignment);
+    };
+    world.kcp.objects.delete(BINDINGS, WORKSPACE, 'b');
+    await world.run();
+    expect(uid).not.toBe('another-connection');
+    expect(world.binding('b')).toBeUndefined();
+    expect(servers.some((each) => each.startsWith('drain '))).toBe(true);
+    expect(servers.some((each) => each.includes('provider.invalid'))).toBe(false);
+  });
+
   it('deletes nothing while the workspace cannot be reached', async () => {
     const world = await bound();
     world.kcp.unserved = true;

@@ -24,12 +24,10 @@ const SOME = { rateLimit: { max: 30, timeWindow: '1 minute' } };
 
 /** `GET /callback/<state>`: where a backend sends the browser back to, with a token or an error. */
 export function registerCallbackRoute(app: FastifyInstance, pages: LoginPages, gate: BackendGate): void {
-  app.get('/callback/:target', { config: SOME }, (request, reply) =>
-    gate.pass(() => callback(pages, request, reply)),
-  );
+  app.get('/callback/:target', { config: SOME }, (request, reply) => callback(pages, gate, request, reply));
 }
 
-async function callback(pages: LoginPages, request: FastifyRequest, reply: FastifyReply) {
+async function callback(pages: LoginPages, gate: BackendGate, request: FastifyRequest, reply: FastifyReply) {
   const stateName = targetOf(request);
   const cookie = readCookie(request, pages.external, stateName);
   if (cookie === undefined) throw new PageProblem('wrong-browser');
@@ -39,17 +37,31 @@ async function callback(pages: LoginPages, request: FastifyRequest, reply: Fasti
   const page = loginPath(pages.external, open.target);
   // The same callback again: its work is done, or being done.
   if (open.login.stage === 'finished' || isAccepted(open.login)) return seeOther(reply, page);
+  // Before anything is taken: whoever finds the gate closed may try again.
+  await gate.pass(open.connection.ref.cluster, () => takeAnswer(pages, open, cookie, request.query));
+  return seeOther(reply, page);
+}
 
+/** Takes the token, or the refusal, that the backend sent the browser back with. */
+async function takeAnswer(
+  pages: LoginPages,
+  open: OpenLogin,
+  cookie: LoginCookie,
+  query: unknown,
+): Promise<void> {
   // Read before the nonce is taken away, so that what fails here can be tried again.
   const workspace = await readWorkspace(open.workspace);
   const key = await pages.installationKey.load();
-  const answer = parseCallback(asRecord(request.query));
+  const answer = parseCallback(asRecord(query));
   const accepted = await accept(pages, open, {
     cookie,
     nonce: answer.nonce ?? '',
     sessionId: answer.kind === 'token' ? answer.sessionId : undefined,
   });
-  if (answer.kind === 'failure') return refuse(pages, accepted, { cookie, answer });
+  if (answer.kind === 'failure') {
+    await refuse(pages, accepted, { cookie, answer });
+    return;
+  }
   const outcome = await withDeadline(pages.clock, { ms: ACCOUNT_MS, parent: pages.closing }, (signal) =>
     fetchAccount({
       backend: pages.backendApi(open.connection.backend),
@@ -63,7 +75,6 @@ async function callback(pages: LoginPages, request: FastifyRequest, reply: Fasti
     }),
   );
   await settle(pages, accepted, { cookie, outcome });
-  return seeOther(reply, page);
 }
 
 async function accept(

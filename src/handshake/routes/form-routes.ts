@@ -45,7 +45,7 @@ const RESTART_INTERVAL_MS = 500;
 export function registerFormRoutes(app: FastifyInstance, pages: LoginPages, gate: BackendGate): void {
   app.post('/login/:target/code', { config: FEW }, (request, reply) => postCode(pages, request, reply));
   app.post('/login/:target/continue', { config: FEW }, (request, reply) =>
-    gate.pass(() => postContinue(pages, request, reply)),
+    postContinue(pages, gate, request, reply),
   );
   app.post('/login/:target/restart', { config: FEW }, (request, reply) => postRestart(pages, request, reply));
 }
@@ -77,14 +77,20 @@ async function postCode(pages: LoginPages, request: FastifyRequest, reply: Fasti
   return sendPage(reply, page, 403);
 }
 
-async function postContinue(pages: LoginPages, request: FastifyRequest, reply: FastifyReply) {
+async function postContinue(
+  pages: LoginPages,
+  gate: BackendGate,
+  request: FastifyRequest,
+  reply: FastifyReply,
+) {
   const form = await openForm(pages, request);
   const { open, cookie } = form;
   if (open.login.stage === 'finished') return seeOther(reply, loginPath(pages.external, open.target));
   requireClaim(pages, form);
   // Without it the callback could not say whose account to ask for.
   await readWorkspace(open.workspace);
-  const { backend, info } = await askProvider(pages, open);
+  const { cluster } = open.connection.ref;
+  const { backend, info } = await gate.pass(cluster, () => askProvider(pages, open));
   const nonce = secret(pages);
   const sessionId = secret(pages);
   const location = backend.authorizeUrl(info, {

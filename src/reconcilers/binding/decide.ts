@@ -27,7 +27,7 @@ export function decideBinding(observed: BindingObservation): BindingPlan {
   const conditions = bindingConditions(observed, consent);
   return {
     steps: [
-      ...(account === undefined ? [] : [assignStep(observed, account, consent)]),
+      ...workSteps(observed, account, consent),
       ...(observed.workspaceDying ? [] : provisionSteps(observed, consent)),
       ...(observed.workspaceDying ? [] : apiBindingSteps(observed, consent)),
     ],
@@ -40,6 +40,18 @@ export function decideBinding(observed: BindingObservation): BindingPlan {
 function lookAgain({ apiBinding, access }: BindingObservation): { readonly lookAgainMs?: number } {
   if (apiBinding.kind === 'found') return access.kind === 'served' ? {} : { lookAgainMs: POLL_MS };
   return apiBinding.kind === 'none' ? {} : { lookAgainMs: SLOW_POLL_MS };
+}
+
+/** A worker that runs while there is no account to work with is told so: what it has is another one's, or nobody's. */
+function workSteps(
+  observed: BindingObservation,
+  account: Account | undefined,
+  consent: Consent,
+): readonly BindingStep[] {
+  if (account !== undefined) return [assignStep(observed, account, consent)];
+  if (!observed.working) return [];
+  const assignment = assignmentOf(observed, 'prepare', { account, claims: [] });
+  return [{ name: 'binding.worker.assign', assignment }];
 }
 
 function assignStep(observed: BindingObservation, account: Account, consent: Consent): BindingStep {

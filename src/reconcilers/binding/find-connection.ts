@@ -20,8 +20,9 @@ export interface ConnectionSources {
 }
 
 /**
- * The connection that a binding names, with its account. For a binding that is being taken apart the account
- * is also looked for in the client workspace alone, where it outlives its connection.
+ * The connection that a binding names, with its account. For a binding that is being taken apart it is the one that
+ * its export was made for, not another one that has the name by now; its account is also looked for in the client
+ * workspace alone, where it outlives its connection.
  */
 export async function findConnection(
   ref: BindingRef,
@@ -32,11 +33,12 @@ export async function findConnection(
   const object =
     sources.index.connections.get({ cluster: ref.cluster, name }) ?? (await askFor(name, sources.workspace));
   const uid = object?.metadata.uid;
-  if (object !== undefined && uid !== undefined) {
+  const recorded = cleanup.generated?.metadata.labels?.[CONNECTION_UID_LABEL];
+  const isOther = cleanup.deleting && recorded !== undefined && uid !== recorded;
+  if (object !== undefined && uid !== undefined && !isOther) {
     return view({ cluster: ref.cluster, name, uid }, isDeleting(object), sources.states);
   }
   if (!cleanup.deleting) return { kind: 'missing' };
-  const recorded = cleanup.generated?.metadata.labels?.[CONNECTION_UID_LABEL];
   const stored = (await sources.allStates.list()).filter(
     (state) =>
       state.cluster === ref.cluster &&

@@ -101,6 +101,8 @@ export interface BindingObservation {
   readonly failure: StepFailure | undefined;
   readonly apiBinding: ApiBindingView;
   readonly access: AccessView;
+  /** This process has a worker that may write to a provider for it. */
+  readonly working: boolean;
   readonly progress: Progress;
   /** Namespaces in which other bindings of the contract namespace have copies; undefined: not all are known. */
   readonly namespacesInUse: readonly string[] | undefined;

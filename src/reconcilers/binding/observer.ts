@@ -114,6 +114,7 @@ export class BindingObserver {
       failure: runtime.failure,
       apiBinding,
       access: { kind: 'none' },
+      working: runtime.assigned !== undefined && !isWithoutProvider(runtime.assigned),
       progress: this.#progress(runtime, key),
       namespacesInUse: undefined,
     };

@@ -182,6 +182,7 @@ export function bindingObservation(change: Partial<BindingObservation> = {}): Bi
         schemas: 'a',
       },
     },
+    working: false,
     progress: { drained: false, cleaned: false },
     namespacesInUse: undefined,
     ...change,
