@@ -123,6 +123,16 @@ async function createDatabase(narrator: Narrator, consumer: Consumer): Promise<v
     'default',
   ]);
   await narrator.kubectl(consumer.kubeconfig, ['get', 'databases', '-n', 'default']);
+  // What the provider made for the database comes back too: its template claims it, and the user agreed.
+  await narrator.kubectl(consumer.kubeconfig, [
+    'wait',
+    '--for=create',
+    '--timeout=60s',
+    'secret/main-credentials',
+    '-n',
+    'default',
+  ]);
+  await narrator.kubectl(consumer.kubeconfig, ['get', 'secret', 'main-credentials', '-n', 'default']);
 }
 
 interface Database {

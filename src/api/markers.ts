@@ -26,6 +26,11 @@ export const CONSUMER_GENERATION_ANNOTATION = `${GROUP}/consumer-generation`;
  */
 export const EMPTY_LISTS_ANNOTATION = `${GROUP}/empty-lists`;
 
+/** Annotation on a related copy: JSON of the label and annotation keys that came from the original. */
+export const COPIED_KEYS_ANNOTATION = `${GROUP}/copied-keys`;
+/** Annotation on a former related copy that was left behind: it never counts as an original itself. */
+export const ORPHANED_ANNOTATION = `${GROUP}/orphaned`;
+
 /** Set by the user on a binding or connection: let go although the provider does not answer. */
 export const FORCE_RELEASE_ANNOTATION = `${GROUP}/force-release`;
 /** Set by the user on an object. */
@@ -36,11 +41,13 @@ export const DELETION_POLICY_ANNOTATION = `${GROUP}/deletion-policy`;
 /** Field manager of all our server-side applies on providers. */
 export const FIELD_MANAGER = GROUP;
 
-/** What the kube-bind ecosystem expects on the provider's copies. */
+/** What the kube-bind ecosystem expects on copies; `provider…` on those in the workspace. */
 export const KUBE_BIND = {
   clusterNamespace: 'kube-bind.io/cluster-namespace',
   consumerNamespace: 'kube-bind.io/consumer-namespace',
   consumerUid: 'kube-bind.io/consumer-uid',
+  providerNamespace: 'kube-bind.io/provider-namespace',
+  providerUid: 'kube-bind.io/provider-uid',
   owner: 'kube-bind.io/owner',
 } as const;
 

@@ -1,6 +1,7 @@
 import { isJsonObject } from '../json-value.js';
 import { isLogicalCluster } from '../logical-cluster.js';
 import type { KubeObject } from '../object.js';
+import type { ObjectName } from '../object.js';
 import type { ObjectKey } from './object-store.js';
 
 /** An ObjectKey as text, for work queues, logs and maps: `<cluster>|<namespace>/<name>` or `<cluster>|<name>`. */
@@ -19,6 +20,12 @@ export function parseKey(text: ObjectKeyText): ObjectKey {
   if (!isLogicalCluster(cluster) || first === '' || second === '' || more.length > 0)
     throw new TypeError(`${JSON.stringify(text)} is not the key of an object`);
   return second === undefined ? { cluster, name: first } : { cluster, namespace: first, name: second };
+}
+
+/** The address within its logical cluster. */
+export function nameOfKey(text: ObjectKeyText): ObjectName {
+  const { name, namespace } = parseKey(text);
+  return namespace === undefined ? { name } : { namespace, name };
 }
 
 /** The logical cluster of a key: the group of a fair work queue. */

@@ -54,7 +54,7 @@ export function desiredCopy(
 ): DesiredCopy {
   const payload = withoutPaths(payloadOf(consumer), unsent);
   const annotations: Record<string, string> = {
-    ...kept(consumer.metadata.annotations),
+    ...travellingKeys(consumer.metadata.annotations),
     [KUBE_BIND.clusterNamespace]: marks.contractNamespace,
     [KUBE_BIND.consumerNamespace]: consumer.metadata.namespace ?? '',
     [KUBE_BIND.consumerUid]: consumer.metadata.uid ?? '',
@@ -71,7 +71,7 @@ export function desiredCopy(
     metadata: {
       name: target.name,
       ...(target.namespace !== undefined && { namespace: target.namespace }),
-      labels: { ...kept(consumer.metadata.labels), [BINDING_UID_LABEL]: marks.bindingUid },
+      labels: { ...travellingKeys(consumer.metadata.labels), [BINDING_UID_LABEL]: marks.bindingUid },
       annotations,
     },
   };
@@ -93,7 +93,7 @@ export function payloadOf(object: KubeObject): JsonObject {
 }
 
 /** Labels or annotations without bookkeeping; values that are no strings cannot be sent. */
-function kept(map: JsonValue | undefined): Record<string, string> {
+export function travellingKeys(map: JsonValue | undefined): Record<string, string> {
   if (!isJsonObject(map)) return {};
   const entries: [string, string][] = [];
   for (const [key, value] of Object.entries(map))

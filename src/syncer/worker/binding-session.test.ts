@@ -12,6 +12,8 @@ import { createMessageReader } from '../protocol/read-from-worker.js';
 import { openBindingSession } from './binding-session.js';
 import { openObjectSync } from './object-sync.js';
 import { ProviderLink } from './provider-link.js';
+import type { RelatedResourceSync } from './related/related-sync.js';
+import type { RelatedTarget } from './related/related-syncs.js';
 import type { ResourceSync, SyncPolicy, SyncStats, SyncTarget } from './resource-sync.js';
 import type { Session } from './run-worker.js';
 import { CONTRACT, cowboySchema, FakeProvider, kubeconfig, status } from './testing/fake-provider.js';
@@ -59,12 +61,42 @@ class FakeSync implements ResourceSync {
   }
 }
 
+class FakeRelated extends FakeSync implements RelatedResourceSync {
+  readonly related: RelatedTarget;
+
+  constructor(related: RelatedTarget, policy: SyncPolicy) {
+    const gvr = related.kind.gvr;
+    const rest = {
+      hasStatus: false,
+      schema: '',
+      isolation: related.isolation,
+      informerScope: 'Cluster',
+    } as const;
+    super({ gvr, kind: related.kind.kind, scope: 'Namespaced', ...rest }, policy);
+    this.related = related;
+  }
+
+  attached = 0;
+  attach(): void {
+    this.attached += 1;
+  }
+  copies(): readonly string[] {
+    return [];
+  }
+  copiesInWorkspace(): readonly string[] {
+    return [];
+  }
+}
+
 class Bench {
   readonly clock = new ManualClock();
   readonly provider = new FakeProvider();
   readonly consumer = new FakeProvider();
   readonly reports: BindingReport[] = [];
   readonly syncs: FakeSync[] = [];
+  readonly related: FakeRelated[] = [];
+  /** What the syncs call when their figures have changed. */
+  changed: () => void = () => undefined;
   #revision = 1;
   #content: AssignmentContent;
   readonly session: Session;
@@ -105,7 +137,13 @@ class Bench {
               clock,
               random: () => 0.5,
               connectConsumer: this.consumer.connect,
-              openResourceSync: (target, _places, { policy }) => {
+              openRelatedSync: (target, _places, { policy }) => {
+                const sync = new FakeRelated(target, policy);
+                this.related.push(sync);
+                return sync;
+              },
+              openResourceSync: (target, _places, { policy, output: told }) => {
+                this.changed = () => told.changed();
                 const sync = new FakeSync(target, policy);
                 this.syncs.push(sync);
                 return sync;
@@ -644,6 +682,49 @@ describe('drain', () => {
   });
 });
 
+describe('related resources', () => {
+  const claims = [
+    { group: '', resource: 'secrets', selector: { labelSelector: { matchLabels: { share: 'yes' } } } },
+    { group: '', resource: 'pods', selector: { labelSelector: { matchLabels: { share: 'yes' } } } },
+  ];
+  const exported = (provider: FakeProvider): void => {
+    provider.claims = claims;
+    provider.export('cowboys');
+  };
+  const agreed = [{ group: '', resource: 'secrets' }];
+
+  it('are synced as far as both sides have agreed, and anew when that changes', async () => {
+    bench = new Bench({ stage: 'sync', consumer }, exported);
+    await bench.clock.advance(1000);
+    bench.assign({ claims: agreed });
+    await bench.clock.advance(1000);
+    expect(bench.related.map(({ related, closed }) => [related.kind.kind, related.accepted, closed])).toEqual(
+      [
+        ['Secret', false, true],
+        ['Secret', true, false],
+      ],
+    );
+  });
+
+  it('are let go after all other objects, and only then the binding is', async () => {
+    bench = new Bench({ stage: 'sync', consumer, claims: agreed }, exported);
+    await bench.clock.advance(1000);
+    bench.assign({ stage: 'drain' });
+    await bench.clock.advance(1000);
+    const [sync] = bench.syncs;
+    const [related] = bench.related;
+    expect([sync?.draining, related?.draining]).toEqual([true, false]);
+    if (sync) sync.now = { ...sync.now, drained: true };
+    bench.changed();
+    expect(related?.draining).toBe(true);
+    await bench.clock.advance(1000);
+    expect(bench.report?.drained).toBe(false);
+    if (related) related.now = { ...related.now, drained: true };
+    await bench.clock.advance(5000);
+    expect(bench.report?.drained).toBe(true);
+  });
+});
+
 describe('leave', () => {
   const namespace = (name: string, mine = true): void => {
     const labels = mine ? { [COMPONENT_LABEL]: 'service-namespace' } : {};
@@ -675,6 +756,23 @@ describe('leave', () => {
       `APIServiceNamespace ${CONTRACT}/full (objects are left in it)`,
     ]);
     expect(bench.reasons['Syncing']).toBe('Released');
+  });
+
+  it('keeps a namespace in which a related copy was left behind by the user’s wish', async () => {
+    bench = new Bench({}, (provider) => {
+      provider.claims = [{ group: '', resource: 'secrets', selector: {} }];
+      provider.export('cowboys');
+    });
+    await bench.clock.advance(1000);
+    for (const name of ['left', 'own']) namespace(name);
+    const orphaned = { metadata: { annotations: { 'kcp.kube-bind.io/orphaned': 'true' } } };
+    bench.provider.put(GVR.secrets, { namespace: `${CONTRACT}-left`, name: 'a' }, orphaned);
+    bench.provider.put(GVR.secrets, { namespace: `${CONTRACT}-own`, name: 'a' });
+    bench.assign({ stage: 'leave' });
+    await bench.clock.advance(1000);
+    expect(bench.provider.writes.filter((call) => call.startsWith('delete'))).toEqual([
+      'delete apiservicenamespaces own',
+    ]);
   });
 
   it('keeps a namespace that it may not look into', async () => {

@@ -220,16 +220,16 @@ class BindingSession implements Session {
     await this.#stopObjects();
     await this.#watch.stop();
     if (this.#left) return true;
-    const { clock } = this.#settings;
     const { name, create } = assignment.request;
     const resources = this.#preparation.last?.export?.resources ?? create?.resources ?? [];
     this.#remaining = await leave(
       link.contract,
       { name, resources },
       {
-        clock,
+        clock: this.#settings.clock,
         request: this.#request(assignment, signal),
         namespacesInUse: assignment.namespacesInUse,
+        claimed: this.#preparation.last?.export?.permissionClaims ?? [],
       },
     );
     this.#left = true;

@@ -1,5 +1,5 @@
 import { GVR } from '../../api/gvr.js';
-import { COMPONENT_LABEL } from '../../api/markers.js';
+import { COMPONENT_LABEL, ORPHANED_ANNOTATION } from '../../api/markers.js';
 import type { ProviderContract } from '../../backend/provider/contract.js';
 import { removeExportRequest } from '../../backend/provider/export-request.js';
 import { mapServiceNamespace } from '../../backend/provider/namespace-mapping.js';
@@ -13,12 +13,15 @@ import type { Clock } from '../../kube/clock.js';
 import { isStatus } from '../../kube/errors.js';
 import { isJsonObject } from '../../kube/json-value.js';
 import type { Gvr, KubeObject } from '../../kube/object.js';
+import { relatedKind } from '../engine/related/related-kinds.js';
 
 export interface LeaveOptions {
   readonly clock: Clock;
   readonly request: RequestOptions;
   /** Consumer namespaces that other bindings of the connection have copies in. */
   readonly namespacesInUse: readonly string[];
+  /** Related resources that the export claims: copies of them may have been left behind on purpose. */
+  readonly claimed?: readonly { readonly group: string; readonly resource: string }[];
 }
 
 /** A report holds no more than this. */
@@ -33,9 +36,10 @@ const MAX_REMAINING = 100;
 export async function leave(
   contract: ProviderContract,
   found: Pick<ProviderExport, 'name' | 'resources'>,
-  { clock, request, namespacesInUse }: LeaveOptions,
+  { clock, request, namespacesInUse, claimed = [] }: LeaveOptions,
 ): Promise<string[]> {
-  const kept = await removeNamespaces(contract, new Set(namespacesInUse), request);
+  const kinds = claimed.flatMap(({ group, resource }) => relatedKind(group, resource)?.gvr ?? []);
+  const kept = await removeNamespaces(contract, { inUse: new Set(namespacesInUse), claimed: kinds }, request);
   await removeExportRequest(contract, found.name, request);
   await reportExportStatus(contract, found.name, { bound: false }, { clock, ...request });
   return [...(await listRemaining(contract, found, request)), ...kept].slice(0, MAX_REMAINING);
@@ -44,7 +48,7 @@ export async function leave(
 /** Deleting an APIServiceNamespace deletes the provider's namespace with all that is in it, so each is looked into. */
 async function removeNamespaces(
   contract: ProviderContract,
-  inUse: ReadonlySet<string>,
+  { inUse, claimed }: { readonly inUse: ReadonlySet<string>; readonly claimed: readonly Gvr[] },
   request: RequestOptions,
 ): Promise<string[]> {
   const { client, namespace } = contract;
@@ -60,7 +64,8 @@ async function removeNamespaces(
     const mapping = mapServiceNamespace(object);
     const held =
       mapping.state === 'mapped' &&
-      (await holdsObjects(client, mapping.providerNamespace, exported, request));
+      ((await holdsObjects(client, mapping.providerNamespace, exported, request)) ||
+        (await holdsOrphans(client, mapping.providerNamespace, claimed, request)));
     if (held) kept.push(`APIServiceNamespace ${namespace}/${name} (objects are left in it)`);
     else if ((await removeServiceNamespace(contract, name, request)) === 'foreign') {
       kept.push(`APIServiceNamespace ${namespace}/${name} (made by somebody else)`);
@@ -115,4 +120,24 @@ async function holdsObjects(
 /** What stays where the provider did not answer. */
 export function leftUnanswered({ credentials, contractNamespace }: BindingAssignment['provider']): string {
   return `Everything in namespace ${contractNamespace} of ${credentials.server}: the provider did not answer when this binding was released by force.`;
+}
+
+/** Related copies that stay by the user's wish; everything else of their kinds is the provider's own. */
+async function holdsOrphans(
+  client: KubeClient,
+  namespace: string,
+  resources: readonly Gvr[],
+  request: RequestOptions,
+): Promise<boolean> {
+  for (const gvr of resources) {
+    try {
+      const { items } = await client.list(gvr, { namespace, ...request });
+      if (items.some(({ metadata }) => metadata.annotations?.[ORPHANED_ANNOTATION] !== undefined))
+        return true;
+    } catch (error) {
+      if (isStatus(error, 403)) return true;
+      throw error;
+    }
+  }
+  return false;
 }

@@ -6,6 +6,9 @@ import { ConsumerError } from './consumer-problem.js';
 import { sameAccess } from './credential-rotation.js';
 import type { Prepared } from './preparation.js';
 import type { ProviderLink, RenewableClient } from './provider-link.js';
+import type { RelatedResourceSync } from './related/related-sync.js';
+import { RelatedSyncs, relatedTargets } from './related/related-syncs.js';
+import type { RelatedTarget } from './related/related-syncs.js';
 import type { ResourceSync, SyncPlaces, SyncPolicy, SyncStats, SyncTarget } from './resource-sync.js';
 import { ResourceSyncs } from './resource-syncs.js';
 import type { SessionOutput } from './run-worker.js';
@@ -44,6 +47,16 @@ export interface ObjectSyncSettings {
     places: SyncPlaces,
     context: { readonly policy: SyncPolicy; readonly signal: AbortSignal; readonly output: ObjectSyncOutput },
   ) => ResourceSync;
+  readonly openRelatedSync: (
+    target: RelatedTarget,
+    places: SyncPlaces,
+    context: {
+      readonly policy: SyncPolicy;
+      readonly signal: AbortSignal;
+      readonly output: ObjectSyncOutput;
+      readonly knownCopies: readonly string[];
+    },
+  ) => RelatedResourceSync;
 }
 
 /** Opens what a binding's objects need. `assignment.consumer` must be there. */
@@ -82,8 +95,19 @@ export function openObjectSync(
       });
     },
   };
+  const { signal: closing } = closed;
+  const told: ObjectSyncOutput = {
+    ...output,
+    changed: () => {
+      drainRelated();
+      output.changed();
+    },
+  };
   const syncs = new ResourceSyncs((target, policy) =>
-    settings.openResourceSync(target, places, { policy, signal: closed.signal, output }),
+    settings.openResourceSync(target, places, { policy, signal: closing, output: told }),
+  );
+  const related = new RelatedSyncs((target, policy, knownCopies) =>
+    settings.openRelatedSync(target, places, { policy, signal: closing, output: told, knownCopies }),
   );
   let draining = false;
   let targetsKnown = false;
@@ -96,24 +120,37 @@ export function openObjectSync(
       }
       const targets = await targetsOf(next, prepared, signal);
       // What has begun to let go cannot be told to hold on: it is opened anew.
-      if (draining && next.stage !== 'drain') await syncs.close();
+      if (draining && next.stage !== 'drain') await Promise.all([syncs.close(), related.close()]);
       draining = next.stage === 'drain';
       const { conflictPolicy, deletionPolicy, paused } = next;
-      await syncs.reconcile(targets, { conflictPolicy, deletionPolicy, paused, force: abandoned });
+      const policy = { conflictPolicy, deletionPolicy, paused, force: abandoned };
+      await syncs.reconcile(targets, policy);
+      if (prepared?.export !== undefined || draining)
+        await related.reconcile(relatedTargets(prepared?.export, next.claims), policy, syncs.originals());
       targetsKnown = true;
       if (draining) syncs.drain();
+      drainRelated();
     },
-    stats: () => syncs.stats(),
+    stats,
     get drained() {
-      return draining && targetsKnown && syncs.stats().every((each) => each.drained);
+      return draining && targetsKnown && stats().every((each) => each.drained);
     },
     async close() {
       closed.abort();
-      await syncs.close();
+      await Promise.all([syncs.close(), related.close()]);
       await namespaces.stopped;
       await consumer.close();
     },
   };
+
+  function stats(): readonly SyncStats[] {
+    return [...syncs.stats(), ...related.stats()];
+  }
+
+  /** Related objects go last: whoever takes an object apart on the provider may need its Secret for that. */
+  function drainRelated(): void {
+    if (draining && targetsKnown && syncs.stats().every((each) => each.drained)) related.drain();
+  }
 
   /** What the provider has told, or, to drain without it, what the workspace is served. */
   async function targetsOf(

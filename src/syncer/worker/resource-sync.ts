@@ -1,4 +1,5 @@
 import type { ConditionState } from '../../api/conditions.js';
+import type { ObjectStore } from '../../kube/cache/object-store.js';
 import type { KubeClient } from '../../kube/client.js';
 import type { Gvr, LogicalCluster } from '../../kube/object.js';
 import type { Isolation } from '../engine/key-mapping.js';
@@ -58,12 +59,16 @@ export interface SyncStats {
   readonly synced?: boolean;
   /** Only while draining: nothing of ours is left on either side. */
   readonly drained: boolean;
+  /** What the user should know although nothing fails. */
+  readonly note?: string;
   /** Objects, counted each time they are shown, that are not taken: of another workspace, or beyond a limit. */
   readonly refused?: number;
 }
 
 /** Keeps the objects of one API in sync. */
 export interface ResourceSync {
+  /** The consumer's objects; there after `start`. */
+  readonly originals?: ObjectStore | undefined;
   start(): void;
   update(policy: SyncPolicy): void;
   stats(): SyncStats;

@@ -1,3 +1,4 @@
+import type { ObjectStore } from '../../kube/cache/object-store.js';
 import type { ResourceSync, SyncPolicy, SyncStats, SyncTarget } from './resource-sync.js';
 
 export type OpenSync = (target: SyncTarget, policy: SyncPolicy) => ResourceSync;
@@ -47,6 +48,14 @@ export class ResourceSyncs {
 
   stats(): readonly SyncStats[] {
     return [...this.#syncs.values()].map(({ sync }) => sync.stats());
+  }
+
+  /** The consumer's objects of each API, by `resource.group`. */
+  originals(): ReadonlyMap<string, ObjectStore> {
+    const stores = new Map<string, ObjectStore>();
+    for (const [key, { sync }] of this.#syncs)
+      if (sync.originals !== undefined) stores.set(key, sync.originals);
+    return stores;
   }
 
   /** Stops all at once; idempotent. New ones may be opened afterwards. */

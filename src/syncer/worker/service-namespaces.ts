@@ -1,4 +1,5 @@
 import { GVR } from '../../api/gvr.js';
+import { KUBE_BIND } from '../../api/markers.js';
 import type { ProviderContract } from '../../backend/provider/contract.js';
 import { mapServiceNamespace } from '../../backend/provider/namespace-mapping.js';
 import { followResource } from '../../kube/cache/follow-resource.js';
@@ -14,6 +15,8 @@ export interface NamespaceMap extends NamespaceLookup {
   whenSynced(signal: AbortSignal): Promise<void>;
   /** The consumer's namespaces that have an APIServiceNamespace, mapped or not. */
   names(): readonly string[];
+  /** The provider asks for this namespace of the consumer by itself: it may be made where it is missing. */
+  wantedByProvider(consumerNamespace: string): boolean;
   /** Calls back with the consumer's namespace when its APIServiceNamespace came, changed or went. */
   subscribe(listener: (consumerNamespace: string) => void): () => void;
 }
@@ -60,6 +63,8 @@ export function followNamespaces(
       return store.synced;
     },
     whenSynced: (waiting) => store.whenSynced(waiting),
+    wantedByProvider: (name) =>
+      store.get({ cluster, namespace, name })?.metadata.labels?.[KUBE_BIND.owner] === 'provider',
     names: () => [...store.all()].map((object) => object.metadata.name),
     subscribe: (listener) => store.subscribe((change) => listener(change.key.name)),
     consumerNamespace,

@@ -2,6 +2,7 @@ import type { MessagePort } from 'node:worker_threads';
 import { createDialler, createOpenDialler, type Dialler } from '../../kube/dialler/dialler.js';
 import type { ServerCredentials } from '../../kube/credentials.js';
 import { createSystemClock } from '../../kube/system-clock.js';
+import type { QueueFailure } from '../../kube/run-queue.js';
 import { connect } from '../../kube/transport/connect.js';
 import type { ReloadableClient } from '../../kube/transport/reloadable-client.js';
 import { createLogger } from '../../telemetry/logger.js';
@@ -11,9 +12,14 @@ import { openBindingSession } from './binding-session.js';
 import { createEventBudget } from './event-budget.js';
 import { messagePortAsWorkerPort } from './message-port.js';
 import { openObjectSync } from './object-sync.js';
+import type { ObjectSyncOutput } from './object-sync.js';
+import type { SyncEvent } from './objects/object-teller.js';
 import { createResourceSync } from './objects/objects-sync.js';
 import { pacedConnector } from './provider-connector.js';
+import type { RequestMade } from './objects/side.js';
 import { ProviderLink } from './provider-link.js';
+import { createRelatedSync } from './related/related-sync.js';
+import type { SyncPlaces, SyncPolicy } from './resource-sync.js';
 import { runWorker } from './run-worker.js';
 import { createServerPace } from './server-pace.js';
 import { createWorkerMetrics } from './worker-metrics.js';
@@ -55,6 +61,31 @@ export async function startWorkerThread(port: MessagePort, data: WorkerData): Pr
     openSession: (assignment, output) => {
       const mayTell = createEventBudget(clock);
       const sessionLog = log.child({ binding: assignment.bindingName, cluster: assignment.cluster });
+      const effects = (
+        places: SyncPlaces,
+        {
+          policy,
+          signal,
+          output: told,
+        }: { policy: SyncPolicy; signal: AbortSignal; output: ObjectSyncOutput },
+      ) => ({
+        places,
+        policy,
+        limits: options,
+        clock,
+        random,
+        signal,
+        emitEvent: (said: SyncEvent) => {
+          if (mayTell()) told.event({ key: assignment.key, ...said });
+          else metrics.eventDropped();
+        },
+        onChange: () => told.changed(),
+        onRequest: (request: RequestMade) => metrics.request(request),
+        onFailure: ({ key, error, failures, retryInMs }: QueueFailure<string>) => {
+          metrics.objectFailed();
+          sessionLog.debug({ key, err: error, failures, retryInMs }, 'an object could not be synced');
+        },
+      });
       return openBindingSession(
         {
           options,
@@ -72,28 +103,13 @@ export async function startWorkerThread(port: MessagePort, data: WorkerData): Pr
                 clock,
                 random,
                 connectConsumer,
-                openResourceSync: (target, places, { policy, signal, output: told }) =>
-                  createResourceSync({
-                    target,
-                    places,
-                    policy,
-                    limits: options,
-                    clock,
-                    random,
-                    signal,
-                    emitEvent: (said) => {
-                      if (mayTell()) told.event({ key: assignment.key, ...said });
-                      else metrics.eventDropped();
-                    },
-                    onChange: () => told.changed(),
-                    onRequest: (request) => metrics.request(request),
-                    onFailure: ({ key, error, failures, retryInMs }) => {
-                      metrics.objectFailed();
-                      sessionLog.debug(
-                        { key, err: error, failures, retryInMs },
-                        'an object could not be synced',
-                      );
-                    },
+                openResourceSync: (target, places, context) =>
+                  createResourceSync({ target, ...effects(places, context) }),
+                openRelatedSync: (target, places, context) =>
+                  createRelatedSync({
+                    ...target,
+                    knownCopies: context.knownCopies,
+                    ...effects(places, context),
                   }),
               },
               first,

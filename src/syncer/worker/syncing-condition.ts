@@ -38,7 +38,9 @@ export function syncingCondition(state: SyncState): ConditionState {
       `${String(failing)} of ${count(objects)} could not be synced; their events say why.`,
     );
   }
-  return { status: 'True', reason: 'Syncing', message: 'Objects and their status are synced.' };
+  const notes = stats.flatMap(({ note }) => note ?? []);
+  const message = ['Objects and their status are synced.', ...notes].join(' ');
+  return { status: 'True', reason: 'Syncing', message };
 }
 
 /** The figures of all APIs together. */

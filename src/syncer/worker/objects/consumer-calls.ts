@@ -64,12 +64,20 @@ export class ConsumerCalls {
     return (await this.read(target)) === undefined;
   }
 
-  /** An answer about another workspace's object would be a server's fault, and is never used. */
   #own(object: KubeObject): KubeObject {
-    if (object.metadata.annotations?.[KCP_CLUSTER_ANNOTATION] !== this.#options.cluster)
-      throw new ForeignClusterError(object.metadata.name);
-    return withoutManagedFields(object);
+    return ofWorkspace(this.#options.cluster, object);
   }
+}
+
+/**
+ * The object without managedFields.
+ *
+ * @throws ForeignClusterError for another workspace's object: a server's fault, whose answer is never used
+ */
+export function ofWorkspace(cluster: LogicalCluster, object: KubeObject): KubeObject {
+  if (object.metadata.annotations?.[KCP_CLUSTER_ANNOTATION] !== cluster)
+    throw new ForeignClusterError(object.metadata.name);
+  return withoutManagedFields(object);
 }
 
 /** The virtual workspace of one workspace answered with an object of another one. */

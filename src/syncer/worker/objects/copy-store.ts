@@ -24,6 +24,8 @@ export interface CopyStoreOptions {
   readonly onEvent: (event: ReflectorEvent) => void;
   /** Everything in a namespace of the provider is known now; undefined: in all of them. */
   readonly onListed: (providerNamespace: string | undefined) => void;
+  /** What is kept of each object. Default: everything, of the managedFields our own part. */
+  readonly transform?: (object: KubeObject) => KubeObject;
 }
 
 interface Source {
@@ -45,7 +47,7 @@ export class CopyStore {
 
   constructor(options: CopyStoreOptions) {
     this.#options = options;
-    this.#store = new ResourceStore({ transform: withOwnManagedFields });
+    this.#store = new ResourceStore({ transform: options.transform ?? withOwnManagedFields });
   }
 
   /** Begins to watch; call it once. */
@@ -64,6 +66,11 @@ export class CopyStore {
     if (this.#options.plan.kind === 'mapped' && !this.#options.namespaces.synced) return false;
     for (const source of this.#sources.values()) if (!source.listed) return false;
     return this.#sources.size > 0 || this.#options.plan.kind === 'mapped';
+  }
+
+  /** True when what lies at a place would be known. */
+  hasListed({ namespace = EVERYWHERE }: ObjectName): boolean {
+    return (this.#sources.get(namespace) ?? this.#sources.get(EVERYWHERE))?.listed === true;
   }
 
   /** What the watches have shown of a place. */
@@ -100,7 +107,7 @@ export class CopyStore {
   }
 
   #watch(namespace: string): void {
-    const { cluster, plan, signal, onListed, ...rest } = this.#options;
+    const { client, gvr, cluster, plan, clock, random, limits, signal, onEvent, onListed } = this.#options;
     const stop = new AbortController();
     const everywhere = namespace === EVERYWHERE;
     const filled = this.#store.source(namespace, { kind: 'fixed', cluster, strict: false });
@@ -115,9 +122,14 @@ export class CopyStore {
       },
     };
     const stopped = runReflector({
-      ...rest,
+      client,
+      gvr,
+      clock,
+      random,
+      limits,
+      onEvent,
       ...(everywhere ? {} : { namespace }),
-      ...(plan.kind === 'labelled' && { labelSelector: plan.labelSelector }),
+      ...(plan.kind !== 'namespace' && { labelSelector: plan.labelSelector }),
       sink,
       signal: AbortSignal.any([signal, stop.signal]),
     });

@@ -11,11 +11,12 @@ import type { SyncContext } from '../../engine/sync-context.js';
 import { describeName } from '../../engine/sync-context.js';
 import { contestedTrouble } from './copy-writer.js';
 import type { CopyWriter } from './copy-writer.js';
+import { awaitNamespace } from './await-namespace.js';
 import { ObjectFailure } from './object-failure.js';
 import type { Trouble } from './object-failure.js';
 import type { ObjectRecord } from './object-records.js';
 import type { ObjectTeller } from './object-teller.js';
-import { consumerFailure, namespaceFailure, noNamespaceTrouble, providerFailure } from './object-trouble.js';
+import { consumerFailure, providerFailure } from './object-trouble.js';
 import { ObjectView } from './object-view.js';
 import type { Servers } from './object-view.js';
 import { GateClosedError } from './side-gate.js';
@@ -48,8 +49,6 @@ export interface ObjectPassOptions {
 const MAX_STEPS = 16;
 /** What events should wake is looked at this often anyway; a look costs no request. */
 const SAFETY_MS = 60_000;
-/** A provider that has given no namespace after this long is not just slow. */
-const NAMESPACE_PATIENCE_MS = 20_000;
 
 const SETTLED: PassOutcome = { kind: 'settled' };
 const WAITING: PassOutcome = { kind: 'waiting', retryInMs: SAFETY_MS };
@@ -149,7 +148,11 @@ export class ObjectPass {
       case 'paused':
         return SETTLED;
       case 'waitNamespace':
-        return this.#askForNamespace(decision.namespace);
+        return awaitNamespace(
+          decision.namespace,
+          this.#options.context().rule,
+          this.#options.ensureNamespace,
+        );
       case 'waitGone':
         return this.#options.force() ? this.#letGo(consumer, subject) : WAITING;
       case 'conflict':
@@ -256,19 +259,6 @@ export class ObjectPass {
   async #letGo(consumer: KubeObject, subject: Subject): Promise<PassOutcome> {
     if (hasSyncerFinalizer(consumer)) await this.#patchConsumer(removeFinalizer(consumer), subject);
     return SETTLED;
-  }
-
-  async #askForNamespace(consumerNamespace: string): Promise<PassOutcome> {
-    let waitedMs: number;
-    try {
-      waitedMs = await this.#options.ensureNamespace(consumerNamespace);
-    } catch (error) {
-      throw namespaceFailure(error, consumerNamespace);
-    }
-    const left = NAMESPACE_PATIENCE_MS - waitedMs;
-    if (left > 0) return { kind: 'waiting', retryInMs: left };
-    const trouble = noNamespaceTrouble(this.#options.context().rule, consumerNamespace);
-    return { kind: 'waiting', retryInMs: SAFETY_MS, trouble };
   }
 
   /** A correction that is refused must not be tried without end either. */

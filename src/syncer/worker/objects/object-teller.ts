@@ -23,6 +23,15 @@ export class ObjectTeller {
     const said = `${what.reason}\n${what.message}`;
     if (record.told === said) return;
     record.told = said;
+    this.say(object, type, what);
+  }
+
+  /** Says it without looking at what was said before. */
+  say(
+    object: KubeObject,
+    type: 'Normal' | 'Warning',
+    what: { readonly reason: string; readonly message: string },
+  ): void {
     const { name, namespace, uid = '' } = object.metadata;
     this.#emit({
       apiVersion: object.apiVersion,

@@ -116,6 +116,10 @@ class ObjectsSync implements ResourceSync {
     });
   }
 
+  get originals(): ResourceStore | undefined {
+    return this.#consumers?.store;
+  }
+
   start(): void {
     if (this.#consumers !== undefined || this.#signal.aborted) return;
     const { places, target, clock, random, limits, onFailure } = this.#options;
@@ -167,11 +171,8 @@ class ObjectsSync implements ResourceSync {
 
   stats(): SyncStats {
     const { pending, failing } = this.#records.figures();
-    const problem = syncProblem(
-      this.#sides.consumer.gate.problem,
-      this.#sides.provider.gate.problem,
-      this.#records,
-    );
+    const { consumer, provider } = this.#sides;
+    const problem = syncProblem(consumer.gate.problem, provider.gate.problem, this.#records);
     return {
       objects: this.#consumers?.store.size ?? 0,
       pending,

@@ -4,7 +4,8 @@ import { classifyFailure, failureText, isAborted } from './write-failure.js';
 import type { FailureKind } from './write-failure.js';
 
 export type SideName = 'consumer' | 'provider';
-export type Verb = 'get' | 'list' | 'apply' | 'patch' | 'dryRun' | 'putStatus' | 'delete';
+export type Verb =
+  'get' | 'list' | 'create' | 'replace' | 'apply' | 'patch' | 'dryRun' | 'putStatus' | 'delete';
 
 /** One request that was made, for metrics. */
 export interface RequestMade {

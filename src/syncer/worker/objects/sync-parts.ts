@@ -28,7 +28,7 @@ export function followConsumer(options: {
 
 /** What the engine needs to know, of what the worker knows. */
 export function syncContext(
-  target: SyncTarget,
+  target: Pick<SyncTarget, 'scope' | 'isolation'>,
   places: SyncPlaces,
   policy: SyncPolicy,
   draining: boolean,

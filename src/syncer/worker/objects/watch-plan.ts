@@ -5,12 +5,12 @@ import type { SyncTarget } from '../resource-sync.js';
  * How the provider's side is watched.
  * - `labelled`: everywhere, but only objects with this binding's label: other consumers' are never read
  * - `namespace`: one namespace, everything in it
- * - `mapped`: each namespace that the provider has mapped for us, everything in it
+ * - `mapped`: each namespace that the provider has mapped for us, everything in it or what carries a label
  */
 export type WatchPlan =
   | { readonly kind: 'labelled'; readonly labelSelector: string }
   | { readonly kind: 'namespace'; readonly namespace: string }
-  | { readonly kind: 'mapped' };
+  | { readonly kind: 'mapped'; readonly labelSelector?: string };
 
 /**
  * Watches as much as may matter and no other consumer's objects. With `informerScope: Cluster` a single watch

@@ -25,6 +25,8 @@ export class FakeProvider {
   /** Asked before each call; what it gives is the answer. */
   fault: (verb: string, gvr: Gvr | undefined, credentials: ServerCredentials) => Error | undefined = () =>
     undefined;
+  /** Permission claims of exports that are made. */
+  claims: readonly JsonObject[] = [];
   /** The backend answers requests. */
   answers = true;
   /** Reads of namespaces get no answer before their signal. */
@@ -81,7 +83,8 @@ export class FakeProvider {
     const resources = [{ group: 'wildwest.dev', resource: 'cowboys', versions: ['v1'] }];
     const target = { namespace: CONTRACT, name };
     const annotations = { 'kube-bind.io/source-spec-hash': hash };
-    const spec = { resources, informerScope: 'Namespaced', isolation: 'Prefixed' };
+    const permissionClaims = [...this.claims];
+    const spec = { resources, permissionClaims, informerScope: 'Namespaced', isolation: 'Prefixed' };
     this.put(GVR.boundSchemas, { namespace: CONTRACT, name: 'cowboys.wildwest.dev' }, { spec: schema });
     this.put(GVR.exports, target, { metadata: { annotations }, spec });
   }

@@ -1,12 +1,10 @@
 import type { DeleteOptions, KubeClient, PatchOptions, PatchType } from '../../../../kube/client.js';
 import { ApiError } from '../../../../kube/errors.js';
-import { isJsonObject } from '../../../../kube/json-value.js';
 import type { JsonObject, JsonValue } from '../../../../kube/json-value.js';
 import { jsonEqual } from '../../../../kube/json.js';
 import type { Gvr, KubeObject, ObjectName } from '../../../../kube/object.js';
 import { modelApply, modelUpdate } from '../../../engine/testing/model-apply.js';
 import type { Managers } from '../../../engine/testing/model-apply.js';
-import { toFieldsV1 } from '../../../engine/testing/model-fields.js';
 import { applyJsonPatch } from './model-json-patch.js';
 import {
   nameMetadata,
@@ -21,6 +19,7 @@ import {
 } from './model-object.js';
 import type { ModelSchema } from '../../../engine/testing/model-schema.js';
 import { apiError, checkApplied, otherUid, refusedApply, staleVersion } from './model-status.js';
+import { managedFieldsOf, managerOf, sameManagers } from './model-managers.js';
 import { ModelWatch } from './model-watch.js';
 
 interface Stored {
@@ -107,7 +106,7 @@ export class ModelServer {
     const key = nameOf(target);
     const old = this.#objects.get(key);
     const base: KubeObject = old?.object ?? {
-      apiVersion: `${this.#gvr.group}/${this.#gvr.version}`,
+      apiVersion: this.#gvr.group === '' ? this.#gvr.version : `${this.#gvr.group}/${this.#gvr.version}`,
       kind: this.#kind,
       metadata: { ...nameMetadata(target) },
     };
@@ -169,8 +168,9 @@ export class ModelServer {
       create: (_gvr, object) =>
         guarded({ verb: 'create', target: nameOf(object.metadata) }, () => this.#create(object, false)),
       replace: (_gvr, object, options) =>
-        guarded({ verb: 'replace', target: nameOf(object.metadata), subresource: options?.subresource }, () =>
-          this.#replaceStatus(object),
+        guarded(
+          { verb: 'replace', target: nameOf(object.metadata), subresource: options?.subresource },
+          () => (options?.subresource === 'status' ? this.#replaceStatus(object) : this.#replace(object)),
         ),
       patch: (_gvr, ...rest) => patch(...rest),
       delete: (_gvr, target, options) =>
@@ -235,6 +235,17 @@ export class ModelServer {
     return this.#store(key, stored, withOwnable(base, result.value), () => result.managers);
   }
 
+  #replace(object: KubeObject): KubeObject {
+    const key = nameOf(object.metadata);
+    const stored = this.#find(key);
+    const { uid, resourceVersion } = object.metadata;
+    if (resourceVersion !== stored.object.metadata.resourceVersion) throw staleVersion();
+    if (uid !== stored.object.metadata.uid) throw staleVersion();
+    return this.#store(key, stored, pruned(object, this.schema), (next) =>
+      this.#updated(stored, next, 'client'),
+    );
+  }
+
   #replaceStatus(object: KubeObject): KubeObject {
     const key = nameOf(object.metadata);
     const stored = this.#find(key);
@@ -249,6 +260,8 @@ export class ModelServer {
     const stored = this.#find(key);
     if (options.uid !== undefined && options.uid !== stored.object.metadata.uid)
       throw apiError(409, 'Conflict', 'the UID in the precondition does not match');
+    const { resourceVersion = stored.object.metadata.resourceVersion } = options;
+    if (resourceVersion !== stored.object.metadata.resourceVersion) throw staleVersion();
     this.#delete(key);
     return this.object(key);
   }
@@ -319,29 +332,8 @@ export class ModelServer {
   }
 
   #present({ object, managers }: Stored): KubeObject {
-    const managedFields = [...managers].map(([name, set]) => {
-      const [manager = '', operation = ''] = name.split(':');
-      return {
-        manager,
-        operation,
-        apiVersion: object.apiVersion,
-        fieldsType: 'FieldsV1',
-        fieldsV1: toFieldsV1(set),
-      };
-    });
+    const managedFields = managedFieldsOf(managers, object.apiVersion);
     const metadata = { ...object.metadata, ...(managedFields.length > 0 && { managedFields }) };
     return structuredClone({ ...object, metadata });
   }
-}
-
-function managerOf(entry: JsonValue): string {
-  if (!isJsonObject(entry)) return '';
-  const { manager, operation } = entry;
-  return typeof manager === 'string' && typeof operation === 'string' ? `${manager}:${operation}` : '';
-}
-
-function sameManagers(a: Managers, b: Managers): boolean {
-  const text = (managers: Managers): string =>
-    JSON.stringify([...managers].map(([name, set]) => [name, [...set].sort()]).sort());
-  return text(a) === text(b);
 }

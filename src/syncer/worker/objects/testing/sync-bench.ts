@@ -36,6 +36,9 @@ export class BenchNamespaces implements NamespaceMap {
   names(): readonly string[] {
     return [...this.#mapped.keys()];
   }
+  wantedByProvider(): boolean {
+    return false;
+  }
   subscribe(listener: (name: string) => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
@@ -53,7 +56,10 @@ export class BenchNamespaces implements NamespaceMap {
     if (this.answers) this.give(name);
   }
   give(name: string): void {
-    this.#mapped.set(name, `${CONTRACT}-${name}`);
+    this.giveAs(name, `${CONTRACT}-${name}`);
+  }
+  giveAs(name: string, providerNamespace: string): void {
+    this.#mapped.set(name, providerNamespace);
     for (const listener of this.#listeners) listener(name);
   }
   take(name: string): void {

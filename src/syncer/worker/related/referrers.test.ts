@@ -1,0 +1,93 @@
+import { describe, expect, it } from '@jest/globals';
+import { ResourceStore } from '../../../kube/cache/store.js';
+import type { KubeObject, LogicalCluster } from '../../../kube/object.js';
+import { parseClaimSelector } from '../../engine/related/claim-selector.js';
+import { Referrers } from './referrers.js';
+
+const CLUSTER = 'abc' as LogicalCluster;
+const { references } = parseClaimSelector({
+  references: [
+    { group: 'example.org', resource: 'databases', jsonPath: { name: 'spec.secrets' } },
+    { group: 'example.org', resource: 'caches', jsonPath: { name: 'spec.secret' } },
+  ],
+});
+
+function databases(): {
+  store: ResourceStore;
+  set: (name: string, secrets: string[], change?: object) => void;
+  remove: (name: string) => void;
+} {
+  const store = new ResourceStore();
+  const sink = store.source('x', { kind: 'fixed', cluster: CLUSTER, strict: false });
+  let version = 0;
+  return {
+    store,
+    set: (name, secrets, change = {}) => {
+      const metadata = { name, namespace: 'ns', uid: name, resourceVersion: String(++version), ...change };
+      const object: KubeObject = { apiVersion: 'v1', kind: 'Database', metadata, spec: { secrets } };
+      sink.apply({ type: 'MODIFIED', object });
+    },
+    remove: (name) => {
+      const object = store.get({ cluster: CLUSTER, namespace: 'ns', name });
+      if (object !== undefined) sink.apply({ type: 'DELETED', object });
+    },
+  };
+}
+
+describe('objects that refer to others', () => {
+  const open = (): { referrers: Referrers; told: string[] } => {
+    const told: string[] = [];
+    const referrers = new Referrers({
+      references,
+      onReferenced: ({ namespace, name }) => told.push(`${namespace ?? '*'}/${name}`),
+      onReferrer: () => undefined,
+    });
+    return { referrers, told };
+  };
+
+  it('count each other, once for each of them', () => {
+    const { referrers, told } = open();
+    const { store, set, remove } = databases();
+    set('one', ['a', 'a', 'b']);
+    referrers.attach(new Map([['databases.example.org', store]]));
+    set('two', ['a']);
+    expect(told).toEqual(['ns/a', 'ns/b', 'ns/a']);
+    set('one', ['b']);
+    expect(referrers.refersTo({ namespace: 'ns', name: 'a' })).toBe(true);
+    set('two', ['a'], { deletionTimestamp: '2030-01-01T00:00:00Z' });
+    remove('two');
+    expect(referrers.refersTo({ namespace: 'ns', name: 'a' })).toBe(false);
+    expect(referrers.refersTo({ namespace: 'other', name: 'b' })).toBe(false);
+  });
+
+  it('keep what they refer to when they vanish without having been deleted', () => {
+    const { referrers } = open();
+    const { store, set, remove } = databases();
+    referrers.attach(new Map([['databases.example.org', store]]));
+    set('one', ['a']);
+    remove('one');
+    expect(referrers.refersTo({ namespace: 'ns', name: 'a' })).toBe(true);
+  });
+
+  it('are read from another store when their API is opened anew, and not twice from the same', () => {
+    const { referrers, told } = open();
+    const first = databases();
+    first.set('one', ['a']);
+    referrers.attach(new Map([['databases.example.org', first.store]]));
+    referrers.attach(new Map([['databases.example.org', first.store]]));
+    expect(told).toEqual(['ns/a']);
+    const second = databases();
+    second.set('one', ['b']);
+    referrers.attach(new Map([['databases.example.org', second.store]]));
+    first.set('one', ['c']);
+    expect(told).toEqual(['ns/a', 'ns/b', 'ns/a']);
+  });
+
+  it('are not known as long as one of their APIs is not', () => {
+    const { referrers } = open();
+    const { store } = databases();
+    referrers.attach(new Map([['databases.example.org', store]]));
+    expect(referrers.known).toBe(false);
+    expect(referrers.unknownApis).toEqual(['caches.example.org']);
+  });
+});
