@@ -313,6 +313,13 @@ describe('two servers and any events', () => {
     immutable: fc.boolean(),
     selected: fc.boolean(),
     home: fc.boolean(),
+    brand: fc.constantFrom(
+      'none' as const,
+      'none' as const,
+      'sibling' as const,
+      'other contract' as const,
+      'konnector' as const,
+    ),
   });
   const end = fc.constantFrom<End>('consumer', 'provider');
   const step = fc.oneof(

@@ -245,6 +245,20 @@ describe('the sync of related objects', () => {
     expect(world.there).toBeUndefined();
   });
 
+  it('is patient with what it has never seen: kcp may still have to label it', async () => {
+    const world = await bench();
+    world.put(world.consumer, A, { a: 'YQ==' });
+    await world.idle();
+    world.consumer.mute();
+    world.consumer.vanish(A);
+    await world.reopen();
+    await world.advance(200_000);
+    expect(world.there).toBeDefined();
+    world.consumer.unmute();
+    await world.advance(200_000);
+    expect(world.there).toBeUndefined();
+  });
+
   it('moves nothing for a claim without selector, names and references', async () => {
     const world = await bench({});
     world.put(world.consumer, A, { a: 'YQ==' });

@@ -1,4 +1,4 @@
-import { CREDENTIALS_LABEL } from '../../../../api/markers.js';
+import { BINDING_UID_LABEL, CLUSTER_LABEL, CREDENTIALS_LABEL, KUBE_BIND } from '../../../../api/markers.js';
 import type { JsonObject } from '../../../../kube/json-value.js';
 import type { KubeObject, ObjectName } from '../../../../kube/object.js';
 import type { CopyMarks } from '../../desired-copy.js';
@@ -46,7 +46,16 @@ export interface Content {
   readonly selected: boolean;
   /** Carries the label of a kubeconfig. */
   readonly home: boolean;
+  /** A copy that somebody else made, or nobody's. */
+  readonly brand: 'none' | 'sibling' | 'other contract' | 'konnector';
 }
+
+const BRANDS: Readonly<Record<Content['brand'], { readonly uid?: string; readonly contract?: string }>> = {
+  none: {},
+  sibling: { uid: 'b-2', contract: MARKS.contractNamespace },
+  'other contract': { uid: MARKS.bindingUid, contract: 'another' },
+  konnector: {},
+};
 
 export type WorldStep =
   | { readonly do: 'put'; readonly end: End; readonly content: Content }
@@ -142,15 +151,25 @@ export class RelatedWorld {
     }
   }
 
-  #put(end: End, { data, type, immutable, selected: isSelected, home }: Content): void {
+  #put(end: End, { data, type, immutable, selected: isSelected, home, brand }: Content): void {
     const old = this.#objects.get(end);
     // A user makes objects of his own; what he does to copies is tampering.
     if (old !== undefined && isCopyOfBinding(old, MARKS)) return;
-    const labels = { ...(isSelected && { share: 'yes' }), ...(home && { [CREDENTIALS_LABEL]: 'true' }) };
-    this.#store(
-      end,
-      secret(end, { data, type, ...(immutable && { immutable }) }, { labels, uid: this.#uid() }),
-    );
+    const { uid, contract } = BRANDS[brand];
+    const labels = {
+      ...(isSelected && { share: 'yes' }),
+      ...(home && { [CREDENTIALS_LABEL]: 'true' }),
+      ...(brand !== 'none' && { [KUBE_BIND.owner]: otherEnd(end) }),
+      ...(uid !== undefined && { [BINDING_UID_LABEL]: uid }),
+    };
+    const annotations = {
+      ...(contract !== undefined && {
+        [KUBE_BIND.clusterNamespace]: contract,
+        [CLUSTER_LABEL]: MARKS.cluster,
+      }),
+    };
+    const fields = { data, type, ...(immutable && { immutable }) };
+    this.#store(end, secret(end, fields, { labels, annotations, uid: this.#uid() }));
   }
 
   #tamper(end: End): void {
