@@ -680,6 +680,24 @@ describe('drain', () => {
     await bench.clock.advance(1000);
     expect(bench.syncs[0]).toMatchObject({ draining: true, policy: { force: true } });
   });
+
+  it.each(['ProviderForbidden', 'ProviderUnreachable'] as const)(
+    'does without a provider that answers all but what is asked about objects (%s), by force',
+    async (reason) => {
+      bench = new Bench({ stage: 'sync', consumer }, (provider) => provider.export('cowboys'));
+      await bench.clock.advance(1000);
+      const [sync] = bench.syncs;
+      if (sync === undefined) throw new Error('no sync was opened');
+      const problem = { status: 'False', reason, message: 'The provider does not serve the API.' } as const;
+      sync.now = { ...sync.now, problem };
+      bench.assign({ stage: 'drain' });
+      await bench.clock.advance(60_000);
+      expect(sync.policy.force).toBe(false);
+      bench.assign({ force: true });
+      await bench.clock.advance(1000);
+      expect(sync).toMatchObject({ draining: true, policy: { force: true } });
+    },
+  );
 });
 
 describe('related resources', () => {

@@ -8,6 +8,7 @@ import { ContractWatch } from './contract-watch.js';
 import { Heartbeats } from './heartbeats.js';
 import { leave, leftUnanswered } from './leave.js';
 import type { ObjectSync } from './object-sync.js';
+import { mustAbandon } from './out-of-reach.js';
 import { Preparation, type Prepared } from './preparation.js';
 import { ProviderChangedError, providerChanged, type ProviderLink } from './provider-link.js';
 import { providerProblem, type ProviderProblem, type Retry } from './provider-problem.js';
@@ -157,7 +158,8 @@ class BindingSession implements Session {
     this.#exportProblem = undefined;
     if (prepared.settled) this.#watch.start(link.contract);
     if (assignment.stage === 'prepare') return prepared.settled;
-    await this.#sync(assignment, link, { abandoned: false, signal });
+    const abandoned = mustAbandon(assignment, this.#objects?.stats());
+    await this.#sync(assignment, link, { abandoned, signal });
     await this.#tellServed(assignment, link, signal);
     return prepared.settled && (assignment.stage !== 'drain' || this.#drained);
   }
@@ -190,9 +192,8 @@ class BindingSession implements Session {
     link: ProviderLink,
     options: { readonly abandoned: boolean; readonly signal: AbortSignal },
   ): Promise<void> {
-    const { consumer } = assignment;
-    if (consumer === undefined) return;
-    this.#objects ??= this.#settings.openObjectSync({ ...assignment, consumer }, link, {
+    if (assignment.consumer === undefined) return;
+    this.#objects ??= this.#settings.openObjectSync({ ...assignment, consumer: assignment.consumer }, link, {
       ...this.#output,
       changed: () => (this.#quietTicks = MAX_QUIET_TICKS),
     });
@@ -252,7 +253,6 @@ class BindingSession implements Session {
   }
 
   async #failed(assignment: BindingAssignment, error: unknown, signal: AbortSignal): Promise<number> {
-    const { log } = this.#settings;
     if (error instanceof ConsumerError) {
       this.#syncProblem = consumerProblem(error);
       return this.#retryDelay('soon');
@@ -261,7 +261,7 @@ class BindingSession implements Session {
     this.#settings.onPassFailed();
     const problem = providerProblem(error, server);
     if (this.#logged !== problem.state.message) {
-      log.warn({ provider: server, err: error }, 'the provider is in trouble');
+      this.#settings.log.warn({ provider: server, err: error }, 'the provider is in trouble');
       this.#logged = problem.state.message;
     }
     if (error instanceof ProviderChangedError) {
@@ -269,8 +269,8 @@ class BindingSession implements Session {
       await this.#stopObjects();
     } else this.#show(problem);
     if (assignment.force) await this.#forced(assignment, signal);
-    const slow = error instanceof ProviderChangedError || problem.retry === 'slowly';
     // What only a person can mend must not be tried by the watches meanwhile.
+    const slow = error instanceof ProviderChangedError || problem.retry === 'slowly';
     if (slow) await this.#watch.stop();
     const retryAfterMs = error instanceof ApiError ? error.retryAfterMs : undefined;
     return retryDelayMs(retryAfterMs, this.#retryDelay(slow ? 'slowly' : 'soon'));

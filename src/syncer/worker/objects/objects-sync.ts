@@ -172,7 +172,8 @@ class ObjectsSync implements ResourceSync {
   stats(): SyncStats {
     const { pending, failing } = this.#records.figures();
     const { consumer, provider } = this.#sides;
-    const problem = syncProblem(consumer.gate.problem, provider.gate.problem, this.#records);
+    const { target } = this.#options;
+    const problem = syncProblem(consumer.gate.problem, provider.gate.problem, this.#records, target);
     return {
       objects: this.#consumers?.store.size ?? 0,
       pending,

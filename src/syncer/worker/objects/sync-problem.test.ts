@@ -29,6 +29,17 @@ describe('what the troubles of one API amount to', () => {
     expect(state?.message).toMatch(says);
   });
 
+  it('is a namespace that the provider’s API may not have, where the isolation puts copies into one', () => {
+    const rule = { scope: 'Cluster', isolation: 'Namespaced' } as const;
+    const said = (reason: GateProblem['reason'], where: Parameters<typeof syncProblem>[3]) =>
+      syncProblem(undefined, closed(reason), records(), where)?.message;
+    expect(said('notServed', rule)).toMatch(
+      /cluster-scoped on the provider, ask for it with another isolation/,
+    );
+    expect(said('unreachable', rule)).not.toMatch(/isolation/);
+    expect(said('notServed', { ...rule, scope: 'Namespaced' })).not.toMatch(/isolation/);
+  });
+
   it('is the workspace that cannot be read', () => {
     const state = syncProblem(closed('unreachable'), undefined, records());
     expectReason('binding/Syncing/ConsumerUnreachable', state);
