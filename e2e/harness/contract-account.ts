@@ -1,7 +1,7 @@
 import { createBackendApi } from '../../src/backend/http/backend-api.js';
 import { createOpenDialler } from '../../src/kube/dialler/dialler.js';
 import { createForeignHttp } from '../../src/kube/foreign-http-undici.js';
-import { readBench } from './bench.js';
+import { readBench, type Bench } from './bench.js';
 import { apply } from './kubectl.js';
 import { MiniBrowser } from './mini-browser.js';
 import { startStubSite } from './stub-site.js';
@@ -19,12 +19,9 @@ export interface ContractAccount {
 /** Makes the handshake as a bare HTTP client. Nothing beats, or has ever beaten, in the contract namespace. */
 export async function createContractAccount(
   identity: string,
-  offer: { readonly backendUrl: string; readonly template: string } = {
-    backendUrl: readBench().backendUrl,
-    template: 'databases',
-  },
+  offer: { readonly backendUrl: string; readonly template?: string } = readBench(),
 ): Promise<ContractAccount> {
-  const { backendUrl, template } = offer;
+  const { backendUrl, template = 'databases' } = offer;
   const http = createForeignHttp({ dialler: createOpenDialler(), userAgent: 'kcp-kube-bind-e2e' });
   const callback = await startStubSite(() => ({ callback: { status: 200, body: 'done' } }));
   try {
@@ -41,14 +38,22 @@ export async function createContractAccount(
   }
 }
 
-/** Makes the provider export `databases` in a contract namespace, as its administrator would. */
-export async function exportDatabases(account: ContractAccount, name: string): Promise<void> {
-  const { provider } = readBench();
+/**
+ * Makes the provider export `databases` in a contract namespace, as its administrator would.
+ *
+ * @param more of the request's spec
+ */
+export async function exportDatabases(
+  account: ContractAccount,
+  name: string,
+  more: Readonly<Record<string, unknown>> = {},
+  { provider }: Bench = readBench(),
+): Promise<void> {
   const request = {
     apiVersion: 'kube-bind.io/v1alpha2',
     kind: 'APIServiceExportRequest',
     metadata: { name, namespace: account.namespace },
-    spec: { resources: [{ group: 'example.org', resource: 'databases', versions: ['v1'] }] },
+    spec: { resources: [{ group: 'example.org', resource: 'databases', versions: ['v1'] }], ...more },
   };
   await apply(provider.kubeconfig, JSON.stringify(request));
   await waitFor(
