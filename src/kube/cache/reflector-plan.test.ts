@@ -65,6 +65,15 @@ describe('planNext', () => {
     expect(plan(watching, watch(error, lastedMs, 'rv-2'))).toMatchObject({ state, delayMs });
   });
 
+  it('lists anew, soon, when the same versions may look different', () => {
+    const outcome = { ...watch(refusal(500), 60_000, 'rv-2'), reshaped: true };
+    expect(plan(watching, outcome)).toMatchObject({
+      state: { resumeFrom: undefined, attempt: 1 },
+      delayMs: 100,
+      relist: 'reshaped',
+    });
+  });
+
   it('lets nobody cut short a wait that the server asked for', () => {
     expect(plan(watching, watch(refusal(429, 20_000), 0)).wakeable).toBe(false);
     expect(plan(watching, watch(refusal(404), 0)).wakeable).toBe(true);

@@ -30,9 +30,11 @@ export type ReflectorOutcome =
       /** Of the last event or bookmark, else where the watch began. */
       readonly resourceVersion: string;
       readonly lastedMs: number;
+      /** The server may show the same versions in another way by now. */
+      readonly reshaped?: boolean;
     };
 
-export type RelistCause = 'expired' | 'sink' | 'stuck';
+export type RelistCause = 'expired' | 'sink' | 'stuck' | 'reshaped';
 
 export interface ReflectorStep {
   readonly state: ReflectorState;
@@ -82,7 +84,7 @@ export function planNext(
 
 function afterWatch(
   state: ReflectorState,
-  { error, resourceVersion, lastedMs }: Extract<ReflectorOutcome, { phase: 'watch' }>,
+  { error, resourceVersion, lastedMs, reshaped }: Extract<ReflectorOutcome, { phase: 'watch' }>,
   options: PlanOptions,
   random: () => number,
 ): ReflectorStep {
@@ -92,7 +94,8 @@ function afterWatch(
   const refusedResumes = blamesVersion(error) ? before.refusedResumes + 1 : 0;
   const next = { ...before, resumeFrom: resourceVersion, refusedResumes };
   if (error === undefined && lasted) return atOnce(next);
-  const relist = relistCause(error, refusedResumes >= options.maxRefusedResumes);
+  const stuck = refusedResumes >= options.maxRefusedResumes;
+  const relist = relistCause(error) ?? (reshaped === true ? 'reshaped' : stuck ? 'stuck' : undefined);
   if (relist === undefined) return fail(next, error, options, random);
   return { ...fail({ ...next, resumeFrom: undefined, refusedResumes: 0 }, error, options, random), relist };
 }
@@ -118,10 +121,9 @@ function fail(
   return { state: { ...state, attempt: state.attempt + 1 }, delayMs, wakeable: retryAfterMs === undefined };
 }
 
-function relistCause(error: unknown, stuck: boolean): RelistCause | undefined {
+function relistCause(error: unknown): RelistCause | undefined {
   if (isStatus(error, 410)) return 'expired';
-  if (error instanceof SinkError) return 'sink';
-  return stuck ? 'stuck' : undefined;
+  return error instanceof SinkError ? 'sink' : undefined;
 }
 
 /** Answers that a server gives to a version it cannot serve, "too large" for instance; 410 aside. */

@@ -225,6 +225,32 @@ describe('runReflector', () => {
     await run;
   });
 
+  it.each([
+    [true, 'after an ERROR in the stream', () => refusal(500), ['list', 'watch'], { size: 1, color: 'red' }],
+    [true, 'not after a broken connection', () => new TransportError('x', 'reset'), ['watch'], { size: 1 }],
+    [false, 'not where schemas stay', () => refusal(500), ['watch'], { size: 1 }],
+  ])(
+    'shows what a changed schema has hidden in the same version (%s: %s)',
+    async (...[schemaMayChange, , error, expected, spec]) => {
+      const store = new ResourceStore({ schemaMayChange });
+      const sink = store.source('shaped', { kind: 'annotated' });
+      const { clock, server, stop, start, verbs } = rig({ sink, schemaMayChange });
+      const { metadata } = server.put(at('a'), { spec: { size: 1 } });
+      const run = start();
+      await clock.advance(10_000);
+      verbs();
+      for (const [key, object] of server.objects)
+        server.objects.set(key, { ...object, spec: { size: 1, color: 'red' } });
+      server.cut(error());
+      await clock.advance(1000);
+      expect(verbs()).toEqual(expected);
+      expect([...store.all()]).toMatchObject([{ metadata, spec }]);
+      expect([...store.all()][0]?.['spec']).toEqual(spec);
+      stop.abort();
+      await run;
+    },
+  );
+
   it('tells that it can watch again after failures, without a list and before anything happens', async () => {
     const { clock, server, stop, start, events, verbs } = rig();
     const run = start();

@@ -1,7 +1,7 @@
 import type { BackoffOptions } from '../backoff.js';
 import type { KubeClient } from '../client.js';
 import type { Clock } from '../clock.js';
-import { isStatus } from '../errors.js';
+import { ApiError, isStatus } from '../errors.js';
 import type { Gvr } from '../object.js';
 import { guardedWatch } from './guarded-watch.js';
 import { listPages } from './list-pages.js';
@@ -65,6 +65,11 @@ export interface ReflectorOptions {
   /** Ends a back-off pause; not one that the server asked for. */
   readonly wake?: Wake | undefined;
   readonly limits?: Partial<ReflectorLimits> | undefined;
+  /**
+   * The schema may change under the objects: the server then shows the same versions in another way, and tells so by
+   * an ERROR in the stream, as kcp does for a bound API. After one, objects are listed anew. Default false.
+   */
+  readonly schemaMayChange?: boolean | undefined;
   /** What it throws is ignored. */
   readonly onEvent?: ((event: ReflectorEvent) => void) | undefined;
 }
@@ -74,7 +79,8 @@ const DEFAULT_BACKOFF: BackoffOptions = { baseMs: 500, maxMs: 30_000 };
 /**
  * Keeps a sink equal to one resource of a server: a complete list, then a watch from the list's version,
  * resumed from the last version seen (bookmarks included) whenever it ends. Lists again only when the server
- * has forgotten that version (410 as answer or in the stream), keeps refusing it, or the sink threw.
+ * has forgotten that version (410 as answer or in the stream), keeps refusing it, or the sink threw; and where the
+ * schema may change, after every ERROR in the stream.
  *
  * Resolves after the signal, and only then; never rejects. A version that always answers 410, a server that
  * refuses, throttles, breaks off or falls silent makes it wait, jittered and growing, and try again.
@@ -149,6 +155,7 @@ async function watchOnce(
   const started = clock.now();
   let resourceVersion = resumeFrom;
   let error: unknown;
+  const stream = { opened: false };
   try {
     const events = guardedWatch(
       client,
@@ -161,7 +168,10 @@ async function watchOnce(
         serverTimeoutMs: Math.round(limits.watchMinMs + random() * (limits.watchMaxMs - limits.watchMinMs)),
         silenceMs: limits.silenceMs,
         signal,
-        onOpen: () => failed && tell({ type: 'recovered' }),
+        onOpen: () => {
+          stream.opened = true;
+          if (failed) tell({ type: 'recovered' });
+        },
       },
       clock,
     );
@@ -175,7 +185,8 @@ async function watchOnce(
   } catch (caught) {
     error = caught ?? new Error('the watch failed without an error');
   }
-  return { phase: 'watch', error, resourceVersion, lastedMs: clock.now() - started };
+  const reshaped = options.schemaMayChange === true && stream.opened && error instanceof ApiError;
+  return { phase: 'watch', error, resourceVersion, lastedMs: clock.now() - started, reshaped };
 }
 
 function guardSink(action: () => void): void {

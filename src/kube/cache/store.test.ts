@@ -72,6 +72,23 @@ describe('ResourceStore', () => {
     expect(store.size).toBe(1);
   });
 
+  it.each([
+    [true, ['set w1/default/a']],
+    [false, []],
+  ])(
+    'takes another look of the same version where the schema may change: %s',
+    (schemaMayChange, expected) => {
+      const { news, list } = rig({ schemaMayChange });
+      const before = thing('w1', 'a');
+      list('url', before);
+      news();
+      list('url', copy(before));
+      expect(news()).toEqual([]);
+      list('url', { ...copy(before), spec: { color: 'red' } });
+      expect(news()).toEqual(expected);
+    },
+  );
+
   it('reports what a complete list lacks as missing, and nothing before the list is complete (D03)', () => {
     const { news, list, sink } = rig();
     list('url', thing('w1', 'a'), thing('w1', 'b'));

@@ -16,6 +16,8 @@ export interface ResourceStoreOptions<I extends string = never> {
    * pure, return a new object where it changes one, and keep name, namespace, uid and resourceVersion.
    */
   readonly transform?: (object: KubeObject) => KubeObject;
+  /** An object may look different in the same version, after a change of its schema. Default false. */
+  readonly schemaMayChange?: boolean | undefined;
   readonly indexes?: Readonly<Record<I, IndexFunction>>;
   readonly capacity?: Partial<StoreCapacity>;
   readonly onRefused?: (refusal: Refusal) => void;
@@ -49,7 +51,7 @@ export interface Refusal {
  *   until another source shows them, or until every remaining source (at least one) has completed a list
  *   that began after the removal and did not show them: then they are `missing`.
  * - An object in the same state as before (uid, resourceVersion) makes no change, so a repeated list makes
- *   no work. One that was deleted and made again between two lists is one `set` with another uid.
+ *   no work; where the schema may change it has to look the same too. One that was deleted and made again between two lists is one `set` with another uid.
  */
 export class ResourceStore<I extends string = never> implements ObjectStore {
   readonly #options: ResourceStoreOptions<I>;
@@ -223,7 +225,7 @@ export class ResourceStore<I extends string = never> implements ObjectStore {
     const view = entry && viewOf(entry, source);
     if (view !== undefined) {
       view.round = source.round;
-      if (sameVersion(view.object, shown)) return;
+      if (this.#options.schemaMayChange !== true && sameVersion(view.object, shown)) return;
     } else if (entry === undefined && !this.#hasRoom(key.cluster)) {
       this.#refuse(source, 'Full', key.cluster);
       return;
@@ -251,6 +253,7 @@ export class ResourceStore<I extends string = never> implements ObjectStore {
 
   #update(entry: Entry, view: View, object: KubeObject): void {
     const previous = view.object;
+    if (sameVersion(previous, object) && jsonEqual(previous, object)) return;
     view.object = object;
     if (entry.view === view) this.#changed(entry, previous);
   }

@@ -23,7 +23,12 @@ export function followConsumer(options: {
   readonly signal: AbortSignal;
   readonly onEvent: (event: ReflectorEvent) => void;
 }): { readonly store: ResourceStore; readonly stopped: Promise<void> } {
-  return followResource({ ...options, strict: true, transform: withoutManagedFields });
+  return followResource({
+    ...options,
+    strict: true,
+    schemaMayChange: true,
+    transform: withoutManagedFields,
+  });
 }
 
 /** What the engine needs to know, of what the worker knows. */
