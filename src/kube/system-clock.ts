@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Clock } from './clock.js';
 
 /** Where the machine's clock reads time, in milliseconds. */
@@ -48,7 +49,10 @@ export function createSystemClock({ wall, steady }: TimeSources = MACHINE): Cloc
           signal?.removeEventListener('abort', abort);
           resolve();
         });
-        signal?.addEventListener('abort', abort, { once: true });
+        if (signal === undefined) return;
+        // One signal ends a whole worker, in which many may wait; node would warn at the eleventh.
+        setMaxListeners(0, signal);
+        signal.addEventListener('abort', abort, { once: true });
       }),
   };
 }

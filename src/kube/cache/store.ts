@@ -51,7 +51,8 @@ export interface Refusal {
  *   until another source shows them, or until every remaining source (at least one) has completed a list
  *   that began after the removal and did not show them: then they are `missing`.
  * - An object in the same state as before (uid, resourceVersion) makes no change, so a repeated list makes
- *   no work; where the schema may change it has to look the same too. One that was deleted and made again between two lists is one `set` with another uid.
+ *   no work; where the schema may change it has to look the same too. One that was deleted and made again between
+ *   two lists is one `set` with another uid.
  */
 export class ResourceStore<I extends string = never> implements ObjectStore {
   readonly #options: ResourceStoreOptions<I>;

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Clock } from '../clock.js';
 
 interface Timer {
@@ -47,8 +48,10 @@ export class ManualClock implements Clock {
         signal?.removeEventListener('abort', fail);
         resolve();
       });
-      if (signal?.aborted === true) fail();
-      else signal?.addEventListener('abort', fail, { once: true });
+      if (signal === undefined) return;
+      setMaxListeners(0, signal);
+      if (signal.aborted) fail();
+      else signal.addEventListener('abort', fail, { once: true });
     });
   }
 
