@@ -2,7 +2,7 @@ import { readFile, stat } from 'node:fs/promises';
 import type { Clock } from '../clock.js';
 import type { ClientAuth } from '../credentials.js';
 import { KubeconfigError } from '../errors.js';
-import { createTokenLanes } from './token-lanes.js';
+import { createTokenLanes, type TokenLease } from './token-lanes.js';
 
 const CHECK_INTERVAL_MS = 1000;
 
@@ -12,14 +12,6 @@ export interface Bearer {
   lease(signal: AbortSignal): Promise<TokenLease>;
   /** Called after a 401 for `used`. True when there is another token now and the request is worth one more try. */
   refresh(used: string | undefined): Promise<boolean>;
-}
-
-/** A token for the time until the answer to a request has begun. */
-export interface TokenLease {
-  /** Undefined where the client certificate, or nothing, speaks for us. */
-  readonly token: string | undefined;
-  /** Idempotent. */
-  release(): void;
 }
 
 export function createBearer(auth: ClientAuth, clock: Clock): Bearer {

@@ -7,7 +7,7 @@ import { asKubeError } from './failure.js';
 import type { ResponseStream } from './response-stream.js';
 import { isCompressed, readAll, type HttpRequest, type ResponseHead } from './response-stream.js';
 import { retryDelay } from './retry-delay.js';
-import type { TokenLease } from './bearer.js';
+import type { TokenLease } from './token-lanes.js';
 import type { Session } from './session.js';
 import type { TokenBucket } from './token-bucket.js';
 

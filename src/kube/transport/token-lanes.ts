@@ -1,6 +1,13 @@
 import { KubeconfigError, TransportError } from '../errors.js';
 import { Fifo } from '../fifo.js';
-import type { TokenLease } from './bearer.js';
+
+/** A token for the time until the answer to a request has begun. */
+export interface TokenLease {
+  /** Undefined where the client certificate, or nothing, speaks for us. */
+  readonly token: string | undefined;
+  /** Idempotent. */
+  release(): void;
+}
 
 export interface TokenLanes {
   /** The next token that nobody uses, first come first served. Rejects with TransportError `aborted`. */

@@ -7,7 +7,7 @@ import { placeOfCopy } from '../../engine/decide-up.js';
 import type { SyncContext } from '../../engine/sync-context.js';
 import type { AnswersAhead } from './answers-ahead.js';
 import type { ConsumerCalls } from './consumer-calls.js';
-import type { PassOutcome } from './object-pass.js';
+import type { PassOutcome } from './pass-outcome.js';
 import type { ObjectRecord } from './object-records.js';
 import type { ProviderCalls } from './provider-calls.js';
 

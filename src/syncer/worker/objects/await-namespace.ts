@@ -1,5 +1,5 @@
 import type { MappingRule } from '../../engine/key-mapping.js';
-import type { PassOutcome } from './object-pass.js';
+import type { PassOutcome } from './pass-outcome.js';
 import { namespaceFailure, noNamespaceTrouble } from './object-trouble.js';
 
 /** A provider that has given no namespace after this long is not just slow. */

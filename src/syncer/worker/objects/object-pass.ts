@@ -13,22 +13,14 @@ import { contestedTrouble } from './copy-writer.js';
 import type { CopyWriter } from './copy-writer.js';
 import { awaitNamespace } from './await-namespace.js';
 import { ObjectFailure } from './object-failure.js';
-import type { Trouble } from './object-failure.js';
 import type { ObjectRecord } from './object-records.js';
 import type { ObjectTeller } from './object-teller.js';
 import { consumerFailure, providerFailure } from './object-trouble.js';
 import { ObjectView } from './object-view.js';
 import type { Servers } from './object-view.js';
+import type { PassOutcome } from './pass-outcome.js';
 import { GateClosedError } from './side-gate.js';
 import { passStatusDown } from './status-pass.js';
-
-/** What one pass over an object has come to. */
-export type PassOutcome =
-  | { readonly kind: 'settled' }
-  /** Something has to happen on a server first, which the watches will show, or a time has to come. */
-  | { readonly kind: 'waiting'; readonly retryInMs?: number; readonly trouble?: Trouble }
-  /** The consumer's object is not there: what becomes of its copy is another matter. */
-  | { readonly kind: 'absent' };
 
 export interface ObjectPassOptions {
   readonly clock: Clock;

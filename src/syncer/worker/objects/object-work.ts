@@ -13,7 +13,7 @@ import { NamespaceRequests } from './namespace-requests.js';
 import { ObjectFailure } from './object-failure.js';
 import type { Trouble } from './object-failure.js';
 import { ObjectPass } from './object-pass.js';
-import type { PassOutcome } from './object-pass.js';
+import type { PassOutcome } from './pass-outcome.js';
 import type { ObjectRecord } from './object-records.js';
 import type { ObjectTeller } from './object-teller.js';
 import { ProviderCalls } from './provider-calls.js';

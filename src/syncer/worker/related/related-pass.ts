@@ -18,7 +18,7 @@ import type { AnswersAhead } from '../objects/answers-ahead.js';
 import { awaitNamespace } from '../objects/await-namespace.js';
 import { contestedTrouble } from '../objects/copy-writer.js';
 import { ObjectFailure } from '../objects/object-failure.js';
-import type { PassOutcome } from '../objects/object-pass.js';
+import type { PassOutcome } from '../objects/pass-outcome.js';
 import type { ObjectRecord } from '../objects/object-records.js';
 import type { ObjectTeller } from '../objects/object-teller.js';
 import { consumerFailure, providerFailure } from '../objects/object-trouble.js';

@@ -3,7 +3,7 @@ import type { Clock } from '../../../kube/clock.js';
 import type { KubeObject } from '../../../kube/object.js';
 import { ObjectFailure } from '../objects/object-failure.js';
 import type { Trouble } from '../objects/object-failure.js';
-import type { PassOutcome } from '../objects/object-pass.js';
+import type { PassOutcome } from '../objects/pass-outcome.js';
 import type { ObjectRecord } from '../objects/object-records.js';
 import type { ObjectTeller } from '../objects/object-teller.js';
 import { GateClosedError } from '../objects/side-gate.js';
