@@ -35,13 +35,12 @@ async function check(name, command, args) {
 }
 
 /** A jest run, counted test by test. A suite that could not even start counts as one failure. */
-async function jest(name, node, config) {
+async function jest(name, node, config, more = []) {
   const start = Date.now();
   const output = `${RESULTS}/${name.replaceAll(' ', '-')}.json`;
   console.log(`\n== ${name}`);
-  const code = await run(node, [VM, JEST, '--config', config, '--json', `--outputFile=${output}`], {
-    NODE_OPTIONS: '',
-  });
+  const args = [VM, JEST, '--config', config, '--json', `--outputFile=${output}`, ...more];
+  const code = await run(node, args, { NODE_OPTIONS: '' });
   const result = await readFile(output, 'utf8').then(JSON.parse, () => undefined);
   const good = result?.numPassedTests ?? 0;
   const bad = (result?.numFailedTests ?? 0) + (result?.numRuntimeErrorTestSuites ?? 0);
@@ -72,7 +71,12 @@ console.log('\n== waiting for the real programs');
 if ((await tools) !== 0) {
   failed += 1;
   console.log('== the real programs could not be built: no end-to-end suite was run');
-} else if (built) await jest('end to end', process.execPath, 'jest.e2e.config.mjs');
+} else if (built) {
+  const suites = (name, selection) => jest(name, process.execPath, 'jest.e2e.config.mjs', [selection]);
+  await suites('end to end', '--ignoreProjects=modes');
+  // A dozen backends and another Kubernetes: beside the others it would only slow them down.
+  await suites('every mode of a backend', '--selectProjects=modes');
+}
 
 console.log(`\n${elapsed(started)} in all`);
 console.log(`${passed} passed, ${failed} failed`);
