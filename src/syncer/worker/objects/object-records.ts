@@ -56,6 +56,12 @@ export class ObjectRecords<K extends string> {
     return this.#records.get(key);
   }
 
+  /** After a refusal: nothing is tried before `until`, unless something that may lift it has happened meanwhile. */
+  hold(key: K, until: number): void {
+    const record = this.#records.get(key);
+    if (record?.failing !== undefined && !record.released) record.heldUntil = until;
+  }
+
   delete(key: K): void {
     this.#records.delete(key);
   }

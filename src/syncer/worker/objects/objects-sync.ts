@@ -147,9 +147,7 @@ class ObjectsSync implements ResourceSync {
       signal: this.#signal,
       handle: (key) => this.#handle(key),
       onError: (failure) => {
-        const record = this.#records.get(failure.key);
-        if (record?.failing !== undefined && !record.released)
-          record.heldUntil = clock.now() + failure.retryInMs;
+        this.#records.hold(failure.key, clock.now() + failure.retryInMs);
         onFailure?.(failure);
       },
     });

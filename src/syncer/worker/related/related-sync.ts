@@ -154,9 +154,7 @@ class RelatedSync implements RelatedResourceSync {
       signal: this.#signal,
       handle: (key) => this.#handle(key),
       onError: (failure) => {
-        const record = this.#records.get(failure.key);
-        if (record?.failing !== undefined && !record.released)
-          record.heldUntil = clock.now() + failure.retryInMs;
+        this.#records.hold(failure.key, clock.now() + failure.retryInMs);
         onFailure?.(failure);
       },
     });
