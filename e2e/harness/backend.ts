@@ -91,5 +91,29 @@ export async function startBackendAt(provider: ProviderServer, options: BackendF
     },
     { what: `the backend at ${url} (log: ${child.logFile})`, timeout: 60_000 },
   );
+  await waitFor(async () => letsEverybodyBind(provider.kubeconfig), {
+    what: `users to be allowed to bind at ${url} (log: ${child.logFile})`,
+    timeout: 60_000,
+  });
   return { url, child, stop: () => child.stop() };
+}
+
+/**
+ * Whether the provider's API server lets a backend's users bind. A backend answers before it has given them
+ * the right to, and then refuses each bind with 403; it asks the server with this very review.
+ */
+async function letsEverybodyBind(kubeconfig: string): Promise<boolean> {
+  const review = {
+    apiVersion: 'authorization.k8s.io/v1',
+    kind: 'SubjectAccessReview',
+    spec: {
+      user: 'anybody',
+      groups: ['system:authenticated'],
+      resourceAttributes: { verb: 'bind', group: 'kube-bind.io' },
+    },
+  };
+  const answer = await kubectl(kubeconfig, ['create', '-f', '-', '-o', 'jsonpath={.status.allowed}'], {
+    input: JSON.stringify(review),
+  });
+  return answer === 'true';
 }
