@@ -52,7 +52,16 @@ export const BINDING_REASONS = {
     'RequestFailed',
     'ProviderForbidden',
   ],
-  SchemaInSync: ['InSync', 'NotFollowed', 'Pending', 'Unsupported', 'TooLarge', 'Incompatible', 'Rejected'],
+  SchemaInSync: [
+    'InSync',
+    'VersionKept',
+    'NotFollowed',
+    'Pending',
+    'Unsupported',
+    'TooLarge',
+    'Incompatible',
+    'Rejected',
+  ],
   APIBound: [
     'Bound',
     'Pending',

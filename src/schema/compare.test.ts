@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { parseJson } from '../kube/json.js';
 import type { JsonObject } from '../kube/json-value.js';
-import { compareSchemas, keepStoredVersions, type Comparison } from './compare.js';
+import { compareSchemas, keepStoredVersions, keptVersions, type Comparison } from './compare.js';
 import { convertBoundSchema } from './convert.js';
 import type { ResourceSchemaSpec, SchemaVersion } from './resource-schema.js';
 import { widgets } from './testdata/widgets.js';
@@ -247,6 +247,16 @@ describe('versions in storage', () => {
     );
     expect(compareSchemas(live, unserved, ['v1alpha1'])).toMatchObject(kept);
     expect(compareSchemas(live, unserved, [])).toEqual({ compatible: true, spec: unserved });
+  });
+
+  it('are told from those that the provider serves', () => {
+    const unserved = spec({ name: 'v1alpha1', served: false }, { name: 'v1', storage: true });
+    for (const provided of [next, unserved]) {
+      const { spec: union } = keepStoredVersions(provided, [live], ['v1alpha1', 'v1']);
+      expect(keptVersions(provided, union)).toEqual(['v1alpha1']);
+      expect(keptVersions(union, union)).toEqual([]);
+    }
+    expect(keptVersions(unserved, unserved)).toEqual([]);
   });
 
   it('are kept from the next schema alone where the live one is lost', () => {

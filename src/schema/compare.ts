@@ -75,6 +75,13 @@ export function keepStoredVersions(
   };
 }
 
+/** Names of the versions that `spec` serves only because of `keepStoredVersions`: `next` does not serve them. */
+export function keptVersions(next: ResourceSchemaSpec, spec: ResourceSchemaSpec): readonly string[] {
+  return spec.versions
+    .filter(({ name, served }) => served && findVersion(next, name)?.served !== true)
+    .map(({ name }) => name);
+}
+
 function identityChanges(live: ResourceSchemaSpec, next: ResourceSchemaSpec): string[] {
   const pairs: [string, string, string][] = [
     ['group', live.group, next.group],

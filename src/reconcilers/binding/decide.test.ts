@@ -71,10 +71,21 @@ const SOMEBODY_ELSES = {
   spec: { resources: [{ group: 'example.test', name: 'widgets', schema: 'somebody.widgets.example.test' }] },
 };
 
+const KEPT: Partial<BindingObservation> =
+  SCHEMAS.kind !== 'usable'
+    ? {}
+    : {
+        schemas: {
+          ...SCHEMAS,
+          kept: [{ group: 'example.test', resource: 'widgets', version: 'v1alpha1', instead: 'v1' }],
+        },
+      };
+
 const TABLE: [string, Partial<BindingObservation>, ProducedReason, string, string][] = [
   ['everything well', {}, 'binding/Ready/Ready', 'True', 'Ready'],
   ['a served API', {}, 'binding/APIBound/Bound', 'True', 'Ready'],
   ['a schema in sync', {}, 'binding/SchemaInSync/InSync', 'True', 'Ready'],
+  ['a version that only kcp needs', KEPT, 'binding/SchemaInSync/VersionKept', 'True', 'Ready'],
   [
     'no connection',
     { ...fresh, connection: { kind: 'missing' } },
@@ -363,6 +374,19 @@ describe('conditions of a binding', () => {
     const conditions = new Map(plan.status?.conditions);
     expect(conditions.get('SchemaInSync')).toEqual(state);
     expect(conditions.get('Ready')?.status).toBe('True');
+  });
+
+  it('says which version is kept, why, and until when, also where the backend does not follow', () => {
+    const { state } = decided(KEPT, 'SchemaInSync');
+    expect(state?.message).toMatch(/version v1alpha1 of widgets\.example\.test \(use v1\)/);
+    expect(state?.message).toMatch(/storageVersions of APIBinding \S+\)/);
+    expect(state?.message).toContain('deleted and created again');
+    const good = report();
+    const unfollowed = { status: 'Unknown', reason: 'NotFollowed', message: 'since then' } as const;
+    const latest = { ...good, conditions: { ...good.conditions, SchemaInSync: unfollowed } };
+    const both = decided({ ...KEPT, latest, fresh: latest }, 'SchemaInSync');
+    expect(both).toMatchObject({ phase: 'Ready', state: { status: 'Unknown', reason: 'NotFollowed' } });
+    expect(both.state?.message).toBe(`since then ${state?.message}`);
   });
 
   it.each<[string, Partial<BindingObservation>]>([

@@ -10,10 +10,9 @@ import type { Consent } from './consent.js';
 import { exportReadyCondition } from './export-ready.js';
 import type { BindingConditions, BindingObservation } from './observation.js';
 import { decideRelease } from './release.js';
-import { liveSchemas } from './live-schemas.js';
-import type { SchemaPlan } from './manifests.js';
 import { apiBindingSteps, grantedClaims, provisionSteps } from './provision.js';
 import { POLL_MS, SLOW_POLL_MS } from './plan.js';
+import { isUnfollowed, schemaCondition } from './schema-condition.js';
 import type { BindingPhase, BindingPlan, BindingStep } from './plan.js';
 
 /** What is to be done next for a binding, and what its status says meanwhile. */
@@ -95,52 +94,6 @@ function claimsCondition(observed: BindingObservation, consent: Consent): Condit
     'NotAccepted',
     `Accept the permission claim ${list} on APIBinding ${name} of this workspace too.`,
   );
-}
-
-function schemaCondition(observed: BindingObservation): ConditionState {
-  const { latest, schemas, schemaRefusal } = observed;
-  const reported = latest?.conditions.SchemaInSync;
-  if (reported?.status === 'False') return reported;
-  if (schemas?.kind === 'refused') return schemas.condition;
-  if (schemaRefusal !== undefined) {
-    return no('Rejected', `kcp refuses the schema: ${schemaRefusal}. Ask the provider to mend it.`);
-  }
-  if (schemas === undefined)
-    return reported ?? unknown('Pending', "The provider's schema has not been read yet.");
-  if (isInstalling(observed, schemas))
-    return unknown('Pending', `The schema is being installed.${lastTry(observed)}`);
-  return isUnfollowed(reported) ? reported : yes('InSync');
-}
-
-function isInstalling(
-  observed: BindingObservation,
-  planned: { readonly schemas: readonly SchemaPlan[] },
-): boolean {
-  const { generated, missing } = observed;
-  return generated === undefined || (missing?.schemas.length ?? 0) > 0 || !isFollowed(observed, planned);
-}
-
-/** The workspace serves what the provider's contract says; whether that is the provider's last word is unknown. */
-function isUnfollowed(state: ConditionState | undefined): state is ConditionState {
-  return state?.reason === 'NotFollowed';
-}
-
-/**
- * kcp serves what is planned; that takes some seconds after each change. APIs that an APIBinding still lists from
- * a former state of the export are never taken off it, so they are no reason to wait.
- */
-function isFollowed(
-  { apiBinding }: BindingObservation,
-  { schemas }: { readonly schemas: readonly SchemaPlan[] },
-): boolean {
-  const bound = apiBinding.kind === 'found' ? liveSchemas(undefined, apiBinding.object) : [];
-  const boundTo = new Map(bound.map((schema) => [groupResourceKey(schema), schema.name]));
-  return schemas.every((schema) => (boundTo.get(groupResourceKey(schema)) ?? schema.name) === schema.name);
-}
-
-/** Steps are retried for ever; what stops them is shown meanwhile. */
-function lastTry({ failure }: BindingObservation): string {
-  return failure === undefined ? '' : ` The last try failed: ${failure.message}`;
 }
 
 function syncingCondition({ latest }: BindingObservation): ConditionState {

@@ -1,6 +1,6 @@
 import type { ConditionState } from '../../api/conditions.js';
 import { schemaName } from '../../api/names.js';
-import { compareSchemas, keepStoredVersions } from '../../schema/compare.js';
+import { compareSchemas, keepStoredVersions, keptVersions } from '../../schema/compare.js';
 import { describe } from '../../schema/convert.js';
 import { schemaAnnotations } from '../../schema/groups.js';
 import { validateConverted } from '../../schema/validate.js';
@@ -37,8 +37,23 @@ export interface ServedApi {
   readonly schema: string;
 }
 
+/** A version that is served although the provider does not serve it, because kcp may hold objects in it. */
+export interface KeptVersion {
+  readonly group: string;
+  readonly resource: string;
+  readonly version: string;
+  /** The version that the provider serves in its place, and that is synced. */
+  readonly instead: string;
+}
+
 export type SchemaDecision =
-  | { readonly kind: 'usable'; readonly schemas: readonly SchemaPlan[]; readonly apis: readonly ServedApi[] }
+  | {
+      readonly kind: 'usable';
+      readonly schemas: readonly SchemaPlan[];
+      readonly apis: readonly ServedApi[];
+      /** Empty while no worker has reported. */
+      readonly kept: readonly KeptVersion[];
+    }
   /** What is served stays as it is. */
   | { readonly kind: 'refused'; readonly condition: ConditionState };
 
@@ -61,6 +76,7 @@ export function planSchemas(
 ): SchemaDecision {
   const schemas: SchemaPlan[] = [];
   const apis: ServedApi[] = [];
+  const kept: KeptVersion[] = [];
   const differences: string[] = [];
   const byKey = new Map(live.map((schema) => [groupResourceKey(schema), schema]));
   for (const schema of reported) {
@@ -87,6 +103,8 @@ export function planSchemas(
     const final = describe(next.spec);
     const { group, resource, kind, scope, versions, syncVersion } = final;
     const name = schemaName(ref, { plural: resource, group }, final.contentHash);
+    for (const version of keptVersions(checked.spec, next.spec))
+      kept.push({ group, resource, version, instead: syncVersion });
     schemas.push({ name, group, resource, spec: next.spec, annotations: checked.annotations });
     apis.push({
       group,
@@ -108,7 +126,7 @@ export function planSchemas(
     }
   }
   if (differences.length > 0) return { kind: 'refused', condition: incompatible(differences) };
-  return { kind: 'usable', schemas, apis };
+  return { kind: 'usable', schemas, apis, kept };
 }
 
 /**
@@ -139,7 +157,7 @@ export function keepSchemas(ref: BindingRef, live: readonly LiveSchema[]): Schem
       schema: name,
     });
   }
-  return live.length === 0 ? undefined : { kind: 'usable', schemas, apis };
+  return live.length === 0 ? undefined : { kind: 'usable', schemas, apis, kept: [] };
 }
 
 function hasStatus(spec: ResourceSchemaSpec): boolean {

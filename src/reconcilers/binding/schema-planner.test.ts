@@ -62,10 +62,18 @@ describe('planning schemas', () => {
     const [schema] = decision.schemas;
     expect(schema?.spec.versions.map(({ name }) => name)).toEqual(['v2', 'v1']);
     expect(decision.apis).toMatchObject([{ syncVersion: 'v2' }]);
+    const kept = [{ group: 'example.test', resource: 'widgets', version: 'v1', instead: 'v2' }];
+    expect(decision.kept).toEqual(kept);
     const after = live(schema?.spec ?? widgetSpec(), ['v1', 'v2']);
     expect(after.name).toBe(schema?.name);
     const again = await plan(withVersions('v2'), [after]);
-    expect(again.decision).toMatchObject({ kind: 'usable', schemas: [{ name: after.name }] });
+    expect(again.decision).toMatchObject({ kind: 'usable', schemas: [{ name: after.name }], kept });
+  });
+
+  it('keeps no version any more once the provider serves it again', async () => {
+    const kept = live(withVersions('v2', 'v1'), ['v1', 'v2']);
+    const { decision } = await plan(withVersions('v1', 'v2'), [kept]);
+    expect(decision).toMatchObject({ kind: 'usable', kept: [] });
   });
 
   it('refuses what kcp cannot take in place, and goes on with what is served', async () => {
