@@ -41,6 +41,7 @@ export async function reconcile(
       clock,
       random: Math.random,
       signal: until,
+      onEvent: (event) => shared.countWatch('client-workspace', event),
     });
   const generatedExports = follow(GVR.apiExports, { labelSelector: GENERATED_SELECTOR });
   const endpointSlices = follow(GVR.apiExportEndpointSlices);

@@ -9,6 +9,7 @@ import { createInstallationKey } from '../../src/state/secret-installation-key.j
 import { createReconcilerMetrics } from '../../src/reconcilers/metrics.js';
 import type { Logger } from '../../src/telemetry/logger.js';
 import { createMetricsRegistry } from '../../src/telemetry/metrics.js';
+import { createWatchMetrics } from '../../src/telemetry/watch-metrics.js';
 import { createPoolMetrics } from './pool-metrics.js';
 import type { Servers } from './servers.js';
 
@@ -49,6 +50,7 @@ export function createShared(
     }),
     poolMetrics: createPoolMetrics(registry),
     reconcilerMetrics: createReconcilerMetrics(registry),
+    countWatch: createWatchMetrics(registry),
     backend: (spec: { url: string; clusterID?: string | undefined; caBundle?: string | undefined }) =>
       createBackendApi({
         http: foreignHttp,

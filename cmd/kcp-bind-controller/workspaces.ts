@@ -29,6 +29,11 @@ export function openWorkspaces(
     transform: leanObject,
     capacity: { objectsPerCluster: MAX_PER_WORKSPACE },
     limits: { silenceMs: config.syncer.watchSilenceMs },
-    onEvent: (event) => log.debug({ component: 'vw-client', event }, 'virtual workspace'),
+    onEvent: (event) => {
+      log.debug({ component: 'vw-client', event }, 'virtual workspace');
+      if (event.type !== 'reflector') return;
+      // Without a URL it is the slice, which lies in the client workspace.
+      shared.countWatch(event.url === undefined ? 'client-workspace' : 'workspaces', event.event);
+    },
   });
 }

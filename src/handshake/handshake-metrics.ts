@@ -22,20 +22,20 @@ type LoginOutcome =
 /** Registers the handshake's metrics; once for each registry. */
 export function createHandshakeMetrics(registry: MetricsRegistry): HandshakeMetrics {
   const requests = new Counter({
-    name: 'kube_bind_handshake_requests_total',
+    name: 'kcp_bind_handshake_requests_total',
     help: 'Requests to the login pages, by route and status.',
     labelNames: ['route', 'status'],
     registers: [registry],
   });
   const durations = new Histogram({
-    name: 'kube_bind_handshake_request_seconds',
+    name: 'kcp_bind_handshake_request_seconds',
     help: 'Time until a login page was answered, by route.',
     labelNames: ['route'],
     buckets: [0.01, 0.05, 0.25, 1, 5, 15, 60],
     registers: [registry],
   });
   const logins = new Counter({
-    name: 'kube_bind_handshake_logins_total',
+    name: 'kcp_bind_handshake_logins_total',
     help: 'Steps of logins, by outcome.',
     labelNames: ['outcome'],
     registers: [registry],

@@ -182,7 +182,7 @@ describe('operations', () => {
     expect((await world.server.inject('/readyz')).json()).toEqual({ ready: true, checks: [], leader: true });
     const metrics = await world.server.inject('/metrics');
     expect(metrics.headers['content-type']).toContain('text/plain');
-    expect(metrics.body).toContain('kube_bind_handshake_requests_total{route="/healthz",status="200"} 1');
+    expect(metrics.body).toContain('kcp_bind_handshake_requests_total{route="/healthz",status="200"} 1');
   });
 
   it('answer 503 with the reasons until ready', async () => {
@@ -203,7 +203,7 @@ describe('operations', () => {
     const { url } = await world.publish(VERIFIER);
     await world.browser().get(`${url}?verifier=${VERIFIER}`);
     const { body } = await world.server.inject('/metrics');
-    expect(body).toContain('kube_bind_handshake_logins_total{outcome="claimed"} 1');
+    expect(body).toContain('kcp_bind_handshake_logins_total{outcome="claimed"} 1');
     expect(body).not.toMatch(/connection-|dairy|1abcdef/);
   });
 });

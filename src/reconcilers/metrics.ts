@@ -1,5 +1,6 @@
 import { Counter, Gauge, Histogram } from 'prom-client';
 import type { MetricsRegistry } from '../telemetry/metrics.js';
+import type { ConditionCount } from './condition-counts.js';
 import type { StepName } from './steps.js';
 
 export type ReconcilerKind = 'connection' | 'binding';
@@ -12,6 +13,8 @@ export interface ReconcilerMetrics {
   /** - `claim`: the workspace did not accept the events claim; `limit`: too many; `error`: kcp refused it */
   eventDropped(why: 'claim' | 'limit' | 'error'): void;
   leader(isLeader: boolean): void;
+  /** Asked at each scrape, from now on instead of whoever was asked before. */
+  inventory(kind: ReconcilerKind, ask: () => readonly ConditionCount[]): void;
 }
 
 export function createReconcilerMetrics(registry: MetricsRegistry): ReconcilerMetrics {
@@ -46,17 +49,37 @@ export function createReconcilerMetrics(registry: MetricsRegistry): ReconcilerMe
     help: '1 while this process holds the Lease.',
     registers,
   });
+  const inventories = new Map<ReconcilerKind, () => readonly ConditionCount[]>();
+  new Gauge({
+    name: 'kcp_bind_conditions',
+    help: 'Connections and bindings of all workspaces that have a condition in that state.',
+    labelNames: ['kind', 'type', 'status', 'reason'] as const,
+    registers,
+    collect() {
+      this.reset();
+      for (const [kind, ask] of inventories)
+        for (const { type, status, reason, count } of ask()) this.set({ kind, type, status, reason }, count);
+    },
+  });
   return {
     reconciled: (kind, outcome, ms) => reconciles.observe({ kind, outcome }, ms / 1000),
     step: (step) => steps.inc({ step }),
     queue: (kind, length) => queue.set({ kind }, length),
     eventDropped: (why) => events.inc({ why }),
     leader: (isLeader) => leader.set(isLeader ? 1 : 0),
+    inventory: (kind, ask) => inventories.set(kind, ask),
   };
 }
 
 /** Counts nothing, for tests. */
 export function silentMetrics(): ReconcilerMetrics {
   const nothing = (): void => undefined;
-  return { reconciled: nothing, step: nothing, queue: nothing, eventDropped: nothing, leader: nothing };
+  return {
+    reconciled: nothing,
+    step: nothing,
+    queue: nothing,
+    eventDropped: nothing,
+    leader: nothing,
+    inventory: nothing,
+  };
 }

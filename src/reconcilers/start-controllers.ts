@@ -13,6 +13,7 @@ import { Runtimes } from './binding/runtime.js';
 import { SchemaPlanner } from './binding/schema-planner.js';
 import { ProviderDocuments } from './connection/provider-documents.js';
 import { createConnectionReconciler } from './connection/reconcile.js';
+import { countConditions } from './condition-counts.js';
 import type { ReconcilerDeps } from './deps.js';
 import { createEventRecorder } from './events/event-recorder.js';
 import { parseKey, queueKey } from './keys.js';
@@ -59,6 +60,8 @@ export function startControllers(deps: ReconcilerDeps): Controllers {
     events,
     runtimes: new Runtimes(),
   };
+  metrics.inventory('connection', () => countConditions('connection', index.connections.all()));
+  metrics.inventory('binding', () => countConditions('binding', index.bindings.all()));
   const queues = { connections: newQueue(deps), bindings: newQueue(deps) };
   const documents = new ProviderDocuments({
     api: deps.backend,
@@ -101,6 +104,7 @@ export function startControllers(deps: ReconcilerDeps): Controllers {
     close: () => {
       closing ??= (async () => {
         unwire();
+        for (const kind of ['connection', 'binding'] as const) metrics.inventory(kind, () => []);
         abort.abort(new Error('the controllers are closing'));
         queues.connections.shutDown();
         queues.bindings.shutDown();

@@ -78,10 +78,9 @@ class BindingSession implements Session {
     this.#heartbeats = new Heartbeats({ clock, intervalMs: options.heartbeatIntervalMs, version });
     this.#served = new ServedReport(clock);
     this.#watch = new ContractWatch({
+      ...settings,
       exportName: assignment.request.name,
       cluster: assignment.cluster,
-      clock,
-      random: settings.random,
       silenceMs: options.watchSilenceMs,
       onChange: () => this.#wake.wake(),
     });

@@ -15,6 +15,8 @@ export interface ContractWatchOptions {
   readonly silenceMs: number;
   /** Something changed, or cannot be seen any more: look again. Called once a second at most. */
   readonly onChange: () => void;
+  /** For metrics. */
+  readonly onWatched?: ((event: ReflectorEvent) => void) | undefined;
 }
 
 /** What a watch shows of one object; undefined: it shows nothing at present, so whoever wants to know must ask. */
@@ -114,6 +116,7 @@ export class ContractWatch {
       signal,
       limits: { silenceMs },
       onEvent: (event) => {
+        this.#options.onWatched?.(event);
         const live = tellsLife(event);
         if (live === undefined || live === followed.live) return;
         followed.live = live;

@@ -1,4 +1,5 @@
 import { requestServiceNamespace } from '../../backend/provider/service-namespace.js';
+import type { ReflectorEvent } from '../../kube/cache/reflector.js';
 import type { Clock } from '../../kube/clock.js';
 import type { ServerCredentials } from '../../kube/credentials.js';
 import type { BindingAssignment, SyncerOptions } from '../protocol/assignment.js';
@@ -41,6 +42,8 @@ export interface ObjectSyncSettings {
   readonly options: SyncerOptions;
   readonly clock: Clock;
   readonly random: () => number;
+  /** The watch of the provider's namespaces; for metrics. */
+  readonly onNamespacesWatched?: (event: ReflectorEvent) => void;
   readonly connectConsumer: (credentials: ServerCredentials) => RenewableClient;
   readonly openResourceSync: (
     target: SyncTarget,
@@ -78,6 +81,7 @@ export function openObjectSync(
     random,
     silenceMs: options.watchSilenceMs,
     signal: closed.signal,
+    ...(settings.onNamespacesWatched && { onEvent: settings.onNamespacesWatched }),
   });
   const places: SyncPlaces = {
     key: assignment.key,

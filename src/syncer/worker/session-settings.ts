@@ -1,3 +1,4 @@
+import type { ReflectorEvent } from '../../kube/cache/reflector.js';
 import type { Clock } from '../../kube/clock.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { BindingAssignment, SyncerOptions } from '../protocol/assignment.js';
@@ -14,6 +15,8 @@ export interface SessionSettings {
   readonly version: string;
   /** A look at the provider failed; for metrics. */
   readonly onPassFailed: () => void;
+  /** The watch of the contract's own objects; for metrics. */
+  readonly onWatched?: (event: ReflectorEvent) => void;
   readonly linkProvider: (provider: BindingAssignment['provider']) => ProviderLink;
   readonly openObjectSync: (
     assignment: BindingAssignment & { readonly consumer: NonNullable<BindingAssignment['consumer']> },

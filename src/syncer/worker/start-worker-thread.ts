@@ -81,6 +81,7 @@ export async function startWorkerThread(port: MessagePort, data: WorkerData): Pr
         },
         onChange: () => told.changed(),
         onRequest: (request: RequestMade) => metrics.request(request),
+        meter: metrics.meter,
         onFailure: ({ key, error, failures, retryInMs }: QueueFailure<string>) => {
           metrics.objectFailed();
           sessionLog.debug({ key, err: error, failures, retryInMs }, 'an object could not be synced');
@@ -94,6 +95,7 @@ export async function startWorkerThread(port: MessagePort, data: WorkerData): Pr
           log: sessionLog,
           version,
           onPassFailed: () => metrics.passFailed(),
+          onWatched: (event) => metrics.meter.watched('provider', event),
           linkProvider: (provider) =>
             new ProviderLink({ connect: connectProvider, clock, allowProxy }, provider),
           openObjectSync: (first, link, objectOutput) =>
@@ -103,6 +105,7 @@ export async function startWorkerThread(port: MessagePort, data: WorkerData): Pr
                 clock,
                 random,
                 connectConsumer,
+                onNamespacesWatched: (event) => metrics.meter.watched('provider', event),
                 openResourceSync: (target, places, context) =>
                   createResourceSync({ target, ...effects(places, context) }),
                 openRelatedSync: (target, places, context) =>

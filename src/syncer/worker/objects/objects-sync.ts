@@ -3,56 +3,30 @@ import type { ObjectKeyText } from '../../../kube/cache/object-key.js';
 import type { StoreChange } from '../../../kube/cache/object-store.js';
 import type { ReflectorEvent, ReflectorLimits } from '../../../kube/cache/reflector.js';
 import type { ResourceStore } from '../../../kube/cache/store.js';
-import type { Clock } from '../../../kube/clock.js';
 import type { KubeObject, ObjectName } from '../../../kube/object.js';
 import { runQueue } from '../../../kube/run-queue.js';
-import type { QueueFailure } from '../../../kube/run-queue.js';
 import { WorkQueue } from '../../../kube/work-queue.js';
-import { hasSyncerFinalizer } from '../../engine/consumer-patch.js';
 import { toConsumerKey } from '../../engine/key-mapping.js';
-import { isCopyOfBinding } from '../../engine/ownership.js';
 import type { SyncContext } from '../../engine/sync-context.js';
-import type { SyncerOptions } from '../../protocol/assignment.js';
-import type { ResourceSync, SyncPlaces, SyncPolicy, SyncStats, SyncTarget } from '../resource-sync.js';
+import type { ResourceSync, SyncPolicy, SyncStats } from '../resource-sync.js';
 import { AnswersAhead } from './answers-ahead.js';
 import { isEdit, isReport } from './change-kind.js';
 import { CopyStore } from './copy-store.js';
+import { hasCopies, isReleased } from './drained.js';
 import { ObjectRecords } from './object-records.js';
-import type { SyncEvent } from './object-teller.js';
 import { ObjectTeller } from './object-teller.js';
 import { ObjectWork } from './object-work.js';
 import { reflectorProblem } from './reflector-problem.js';
 import { SideGate } from './side-gate.js';
 import { Side } from './side.js';
-import type { RequestMade, SideName } from './side.js';
+import type { SideName } from './side.js';
 import { consumerNamespaces, followConsumer, syncContext } from './sync-parts.js';
+import { SyncLag } from './sync-lag.js';
+import type { SyncMeter } from './sync-meter.js';
+import { SILENT_METER } from './sync-meter.js';
+import type { ResourceSyncOptions } from './sync-options.js';
 import { syncProblem } from './sync-problem.js';
 import { planWatch } from './watch-plan.js';
-
-export type ObjectLimits = Pick<
-  SyncerOptions,
-  'absenceGraceMs' | 'requestTimeoutMs' | 'watchSilenceMs' | 'backoffBaseMs' | 'backoffMaxMs' | 'concurrency'
->;
-
-export interface ResourceSyncOptions {
-  readonly target: SyncTarget;
-  readonly places: SyncPlaces;
-  readonly policy: SyncPolicy;
-  readonly limits: ObjectLimits;
-  readonly clock: Clock;
-  /** Numbers in [0, 1), for jitter. */
-  readonly random: () => number;
-  /** Ends everything, as `close` does. */
-  readonly signal: AbortSignal;
-  readonly emitEvent: (event: SyncEvent) => void;
-  /** What `stats` says may have changed. */
-  readonly onChange?: () => void;
-  readonly onRequest?: (request: RequestMade) => void;
-  /** An attempt at an object failed; for the log. */
-  readonly onFailure?: (failure: QueueFailure<string>) => void;
-  /** Limits of the watches beside silence, for tests. */
-  readonly reflector?: Partial<ReflectorLimits>;
-}
 
 /**
  * Keeps the objects of one API of one binding in sync: everything but status up, status down. Driven by the
@@ -74,6 +48,8 @@ class ObjectsSync implements ResourceSync {
   readonly #unwatched = new Set<SideName>();
   readonly #copies: CopyStore;
   readonly #work: ObjectWork;
+  readonly #meter: SyncMeter;
+  readonly #lag: SyncLag;
   #consumers: { readonly store: ResourceStore; readonly stopped: Promise<void> } | undefined;
   #running: Promise<unknown> = Promise.resolve();
   #policy: SyncPolicy;
@@ -84,6 +60,8 @@ class ObjectsSync implements ResourceSync {
     const { places, target, policy, limits, clock, random, signal } = options;
     this.#options = options;
     this.#policy = policy;
+    this.#meter = options.meter ?? SILENT_METER;
+    this.#lag = new SyncLag(clock, (direction, ms) => this.#meter.reached(direction, ms));
     this.#signal = AbortSignal.any([signal, this.#stop.signal]);
     const backoff = { baseMs: limits.backoffBaseMs, maxMs: limits.backoffMaxMs };
     this.#queue = new WorkQueue({ clock, random, backoff });
@@ -139,6 +117,8 @@ class ObjectsSync implements ResourceSync {
     this.#copies.subscribe((change) => this.#onCopy(change));
     const unsubscribe = namespaces.subscribe((namespace) => this.#onNamespace(namespace));
     this.#signal.addEventListener('abort', unsubscribe, { once: true });
+    const unload = this.#meter.load(() => ({ queued: this.#queue.length, oldestMs: this.#lag.oldestMs }));
+    this.#signal.addEventListener('abort', unload, { once: true });
     this.#copies.start();
     this.#whenSynced(consumers.store);
     this.#whenSynced(namespaces);
@@ -197,8 +177,14 @@ class ObjectsSync implements ResourceSync {
     record.released = false;
     try {
       const result = await this.#work.run(key, record);
-      if (result.kind === 'settled') this.#lastSyncAt = clock.now();
-      if (result.kind === 'nothing') this.#records.delete(key);
+      if (result.kind === 'settled') {
+        this.#lastSyncAt = clock.now();
+        this.#lag.agreed(key);
+      }
+      if (result.kind === 'nothing') {
+        this.#records.delete(key);
+        this.#lag.forget(key);
+      }
       return result.retryInMs === undefined ? undefined : { requeueAfterMs: result.retryInMs };
     } finally {
       onChange?.();
@@ -208,6 +194,7 @@ class ObjectsSync implements ResourceSync {
   #onConsumer(change: StoreChange): void {
     const key = formatKey(change.key);
     this.#ahead.consumer.observe(key, change);
+    if (this.#consumers?.store.synced === true) this.#lag.seen('consumer', key, change);
     if (change.type === 'set' && isEdit(change.previous, change.object)) this.#release(key);
     this.#queue.add(key);
   }
@@ -217,6 +204,7 @@ class ObjectsSync implements ResourceSync {
     const key = this.#consumerKey(object);
     if (key === undefined) return;
     this.#ahead.provider.observe(key, change);
+    this.#lag.seen('provider', key, change);
     if (!isReport(change)) this.#release(key);
     this.#queue.add(key);
   }
@@ -234,6 +222,7 @@ class ObjectsSync implements ResourceSync {
   }
 
   #onReflector(side: SideName, event: ReflectorEvent): void {
+    this.#meter.watched(side, event);
     const { gate } = this.#sides[side];
     const problem = reflectorProblem(event);
     if (problem !== undefined) {
@@ -313,16 +302,12 @@ class ObjectsSync implements ResourceSync {
   }
 
   #isDrained(): boolean {
-    if (!this.#draining || this.#consumers?.store.synced !== true) return false;
-    for (const object of this.#consumers.store.all()) if (hasSyncerFinalizer(object)) return false;
+    const originals = this.#consumers?.store;
+    if (!this.#draining || originals?.synced !== true || !isReleased(originals.all())) return false;
     if (this.#policy.force) return true;
-    if (!this.#copies.synced) return false;
-    const { marks } = this.#context();
-    for (const copy of this.#copies.all()) {
-      // What lies in a namespace that is mapped no more is out of reach, and goes with the namespace.
-      if (isCopyOfBinding(copy, marks) && this.#consumerKey(copy) !== undefined) return false;
-    }
-    return true;
+    // What lies in a namespace that is mapped no more is out of reach, and goes with the namespace.
+    const inReach = (copy: KubeObject) => this.#consumerKey(copy) !== undefined;
+    return this.#copies.synced && !hasCopies(this.#copies.all(), this.#context().marks, inReach);
   }
 
   #reflectorLimits(): Partial<ReflectorLimits> {

@@ -11,7 +11,7 @@ import type { RelatedKind } from '../../engine/related/related-kinds.js';
 import { AnswersAhead } from '../objects/answers-ahead.js';
 import { ofWorkspace } from '../objects/consumer-calls.js';
 import { CopyStore } from '../objects/copy-store.js';
-import type { ResourceSyncOptions } from '../objects/objects-sync.js';
+import type { ResourceSyncOptions } from '../objects/sync-options.js';
 import { reflectorProblem } from '../objects/reflector-problem.js';
 import { SideGate } from '../objects/side-gate.js';
 import { Side } from '../objects/side.js';
@@ -139,6 +139,7 @@ export class RelatedEnds {
   }
 
   #onReflector(end: End, event: ReflectorEvent): void {
+    this.#options.meter?.watched(end, event);
     const { gate } = this.servers[end].side;
     const routine = event.type === 'error' && event.notServed && event.failures < ROUTINE_REFUSALS;
     const problem = routine ? undefined : reflectorProblem(event);

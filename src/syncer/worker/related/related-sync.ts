@@ -13,7 +13,7 @@ import type { RelatedKind } from '../../engine/related/related-kinds.js';
 import { NamespaceRequests } from '../objects/namespace-requests.js';
 import { ObjectRecords } from '../objects/object-records.js';
 import { ObjectTeller } from '../objects/object-teller.js';
-import type { ResourceSyncOptions } from '../objects/objects-sync.js';
+import type { ResourceSyncOptions } from '../objects/sync-options.js';
 import { consumerNamespaces, syncContext } from '../objects/sync-parts.js';
 import { syncProblem } from '../objects/sync-problem.js';
 import type { ResourceSync, SyncPolicy, SyncStats } from '../resource-sync.js';
@@ -159,6 +159,8 @@ class RelatedSync implements RelatedResourceSync {
       },
     });
     this.#running = queue;
+    const unload = this.#options.meter?.load(() => ({ queued: this.#queue.length, oldestMs: 0 }));
+    if (unload !== undefined) this.#signal.addEventListener('abort', unload, { once: true });
   }
 
   attach(originals: ReadonlyMap<string, ObjectStore>): void {

@@ -3,8 +3,9 @@ import type { KubeObject, LogicalCluster, ObjectName } from '../../../../kube/ob
 import type { ResourceSync, SyncPolicy, SyncTarget } from '../../resource-sync.js';
 import type { NamespaceMap } from '../../service-namespaces.js';
 import { createResourceSync } from '../objects-sync.js';
-import type { ResourceSyncOptions } from '../objects-sync.js';
+import type { ResourceSyncOptions } from '../sync-options.js';
 import type { SyncEvent } from '../object-teller.js';
+import type { SyncDirection, SyncLoad } from '../sync-meter.js';
 import { ModelServer } from './model-server.js';
 import { WIDGET } from '../../../engine/testing/model-schema.js';
 import type { ModelSchema } from '../../../engine/testing/model-schema.js';
@@ -83,6 +84,10 @@ export class SyncBench {
   readonly namespaces = new BenchNamespaces();
   readonly events: SyncEvent[] = [];
   readonly failures: unknown[] = [];
+  /** Changes that arrived, with the milliseconds that they took. */
+  readonly reached: (readonly [SyncDirection, number])[] = [];
+  readonly watched: string[] = [];
+  readonly loads = new Set<() => SyncLoad>();
   readonly #options: BenchOptions;
   policy: SyncPolicy;
   sync: ResourceSync;
@@ -134,6 +139,14 @@ export class SyncBench {
       random: () => 0.5,
       signal: new AbortController().signal,
       emitEvent: (event) => this.events.push(event),
+      meter: {
+        reached: (direction, ms) => this.reached.push([direction, ms]),
+        watched: (side, { type }) => this.watched.push(`${side} ${type}`),
+        load: (ask) => {
+          this.loads.add(ask);
+          return () => void this.loads.delete(ask);
+        },
+      },
       onFailure: ({ error }) => this.failures.push(error),
       reflector: { watchMinMs: 1e9, watchMaxMs: 1e9 },
     });
