@@ -195,6 +195,33 @@ describe('a schema that the provider changes', () => {
     expect(pool.assigned.get(scenario.poolKey())?.stage).toBe('sync');
     expect(scenario.phase()).toBe('Degraded');
   });
+
+  it('still makes an export that somebody deletes, and puts one right that serves something else', async () => {
+    const world = begin();
+    const { pool } = await scenario.bind();
+    const before = names(world);
+    world.schemas = [converted({ ...widgetSpec(), scope: 'Cluster' })];
+    pool.say(scenario.poolKey());
+    await world.run();
+    const name = textAt(world.binding('b'), 'status', 'apiExport', 'name') ?? '';
+    const served = () =>
+      objectsAt(world.kcp.objects.find(GVR.apiExports, CLIENT_CLUSTER, name), 'spec', 'resources').map(
+        ({ schema }) => schema,
+      );
+    world.kcp.objects.delete(GVR.apiExports, CLIENT_CLUSTER, name);
+    await world.run();
+    expect(served()).toEqual(before);
+    world.kcp.objects.edit(GVR.apiExports, CLIENT_CLUSTER, name, (object) => ({
+      ...object,
+      spec: {
+        ...(object['spec'] as object),
+        resources: [{ group: 'example.test', name: 'widgets', schema: 'somebody.widgets.example.test' }],
+      },
+    }));
+    await world.run();
+    expect(served()).toEqual(before);
+    expect(scenario.reason('SchemaInSync')).toBe('Incompatible');
+  });
 });
 
 describe('an account that leads elsewhere', () => {

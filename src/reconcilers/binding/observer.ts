@@ -33,7 +33,7 @@ import { exportPlan, isAsPlanned, servesAsPlanned } from './provision.js';
 import { UNSEEN_COPIES } from './release.js';
 import type { Runtime } from './runtime.js';
 import type { SchemaPlanner } from './schema-planner.js';
-import type { SchemaDecision, ServedApi } from './schema-plan.js';
+import { servableSchemas, type SchemaDecision, type ServedApi } from './schema-plan.js';
 
 /** Parts of a generated export that nobody should have touched are looked at again after this time. */
 const VERIFY_MS = 60 * 60_000;
@@ -192,8 +192,8 @@ export class BindingObserver {
 
   #refusal(runtime: Runtime, schemas: SchemaDecision | undefined): string | undefined {
     const { refusal } = runtime;
-    if (refusal === undefined || schemas?.kind !== 'usable') return undefined;
-    const planned = schemas.schemas.some(({ name }) => name === refusal.schema);
+    if (refusal === undefined) return undefined;
+    const planned = servableSchemas(schemas)?.schemas.some(({ name }) => name === refusal.schema) === true;
     return planned && this.#deps.clock.now() - refusal.at < REFUSED_MS ? refusal.message : undefined;
   }
 

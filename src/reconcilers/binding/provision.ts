@@ -9,14 +9,16 @@ import { exportHash } from './manifests.js';
 import type { ExportPlan, SchemaPlan } from './manifests.js';
 import type { ApiBindingStep, PartStep } from './plan.js';
 import type { BindingObservation, MissingParts } from './observation.js';
+import { servableSchemas } from './schema-plan.js';
 
 /**
- * What the generated export should be: from the worker's schemas, or, while there are none, what it is made
- * of now, so that one which an admin deleted comes back without the provider.
+ * What the generated export should be: from the worker's schemas, or, while there are none or they cannot be taken
+ * over, what it is made of now, so that one which an admin deleted or changed comes back all the same.
  */
 export function exportPlan(observed: BindingObservation, consent: Consent): ExportPlan | undefined {
-  const { connection, schemas } = observed;
-  if (connection.kind === 'missing' || schemas?.kind !== 'usable') return undefined;
+  const { connection } = observed;
+  const schemas = servableSchemas(observed.schemas);
+  if (connection.kind === 'missing' || schemas === undefined) return undefined;
   const contractUid =
     recordedContractUid(observed) ??
     connection.account?.contractNamespaceUid ??
@@ -36,14 +38,10 @@ export function exportPlan(observed: BindingObservation, consent: Consent): Expo
 
 /** Identity first, export last: an export that carries the plan's hash proves all of its parts. */
 export function provisionSteps(observed: BindingObservation, consent: Consent): PartStep[] {
-  const { missing, schemas, generated, schemaRefusal } = observed;
+  const { missing, generated, schemaRefusal } = observed;
   const plan = exportPlan(observed, consent);
-  if (
-    plan === undefined ||
-    missing === undefined ||
-    schemas?.kind !== 'usable' ||
-    schemaRefusal !== undefined
-  ) {
+  const schemas = servableSchemas(observed.schemas);
+  if (plan === undefined || missing === undefined || schemas === undefined || schemaRefusal !== undefined) {
     return [];
   }
   // Its key is what kcp keeps the objects under: a new one would hide every object behind another.

@@ -1,5 +1,5 @@
 import type { ConditionState } from '../../api/conditions.js';
-import { schemaName } from '../../api/names.js';
+import { isSchemaOf, schemaName } from '../../api/names.js';
 import { compareSchemas, keepStoredVersions, keptVersions } from '../../schema/compare.js';
 import { describe } from '../../schema/convert.js';
 import { schemaAnnotations } from '../../schema/groups.js';
@@ -46,16 +46,28 @@ export interface KeptVersion {
   readonly instead: string;
 }
 
+export interface UsableSchemas {
+  readonly kind: 'usable';
+  readonly schemas: readonly SchemaPlan[];
+  readonly apis: readonly ServedApi[];
+  /** Empty while no worker has reported. */
+  readonly kept: readonly KeptVersion[];
+}
+
 export type SchemaDecision =
+  | UsableSchemas
+  /** What is served stays as it is: it is still made again, and put right, where others take it away. */
   | {
-      readonly kind: 'usable';
-      readonly schemas: readonly SchemaPlan[];
-      readonly apis: readonly ServedApi[];
-      /** Empty while no worker has reported. */
-      readonly kept: readonly KeptVersion[];
-    }
-  /** What is served stays as it is. */
-  | { readonly kind: 'refused'; readonly condition: ConditionState };
+      readonly kind: 'refused';
+      readonly condition: ConditionState;
+      /** Undefined where nothing is served. */
+      readonly serving?: UsableSchemas | undefined;
+    };
+
+/** What the generated export shall serve, whether the provider's last word can be followed or not. */
+export function servableSchemas(decision: SchemaDecision | undefined): UsableSchemas | undefined {
+  return decision?.kind === 'refused' ? decision.serving : decision;
+}
 
 /** What shall be served, and what is served now. */
 export interface SchemaView {
@@ -133,17 +145,17 @@ export function planSchemas(
  * What is served now, as a decision: for the time in which no worker has reported schemas, so that a generated
  * export which an admin deleted can come back without the provider.
  */
-export function keepSchemas(ref: BindingRef, live: readonly LiveSchema[]): SchemaDecision | undefined {
+export function keepSchemas(ref: BindingRef, live: readonly LiveSchema[]): UsableSchemas | undefined {
   const schemas: SchemaPlan[] = [];
   const apis: ServedApi[] = [];
   for (const { group, resource, spec: own, foreign, storageVersions, ...served } of live) {
     if (own === undefined) return undefined;
-    const { spec } =
-      foreign === undefined ? { spec: own } : keepStoredVersions(own, [foreign], storageVersions);
-    const name =
-      foreign === undefined
-        ? served.name
-        : schemaName(ref, { plural: resource, group }, describe(spec).contentHash);
+    // One that is not there, which anybody may have named, has no spec either.
+    const isOwn = isSchemaOf(ref, served.name);
+    const { spec } = isOwn ? { spec: own } : keepStoredVersions(own, [foreign], storageVersions);
+    const name = isOwn
+      ? served.name
+      : schemaName(ref, { plural: resource, group }, describe(spec).contentHash);
     schemas.push({ name, group, resource, spec, annotations: schemaAnnotations(group) });
     const { kind, scope, versions, syncVersion } = describe(spec);
     apis.push({

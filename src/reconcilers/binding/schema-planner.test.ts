@@ -82,6 +82,7 @@ describe('planning schemas', () => {
     if (decision?.kind !== 'refused') throw new Error('not refused');
     expectReason('binding/SchemaInSync/Incompatible', decision.condition);
     expect(served).toMatchObject([{ schema: now.name, scope: 'Namespaced' }]);
+    expect(decision.serving).toMatchObject({ schemas: [{ name: now.name }], apis: served });
   });
 
   it('refuses to lose an API that the provider does not report any more', async () => {
@@ -115,6 +116,13 @@ describe('planning schemas', () => {
       expect(await plan(reported, [repaired])).toMatchObject({
         decision: { kind: 'usable', schemas: [{ name: repaired.name }] },
       });
+    });
+
+    it('goes back to what was served also while the provider cannot be followed', async () => {
+      const { decision } = await plan({ ...withVersions('v1'), scope: 'Cluster' }, [foreign]);
+      if (decision?.kind !== 'refused') throw new Error('not refused');
+      expect(decision.serving?.schemas[0]?.spec.versions.map(({ name }) => name)).toEqual(['v1', 'v9']);
+      expect(decision.serving?.apis).toMatchObject([{ scope: 'Namespaced' }]);
     });
 
     it('goes back to the own kind and scope', async () => {

@@ -3,7 +3,7 @@ import type { ConvertedSchema } from '../../syncer/protocol/report.js';
 import { groupResourceKey } from '../claims.js';
 import type { BindingRef } from './owner.js';
 import { keepSchemas, planSchemas } from './schema-plan.js';
-import type { LiveSchema, SchemaDecision, SchemaView } from './schema-plan.js';
+import type { LiveSchema, SchemaView } from './schema-plan.js';
 
 /**
  * Plans schemas once for each change of what they depend on: checking one again takes milliseconds for each
@@ -55,10 +55,11 @@ async function decide(
   }
   const withSpecs = live.length === 0 ? [] : await loadSpecs(live);
   const kept = keepSchemas(ref, withSpecs);
-  const served = kept?.kind === 'usable' ? kept.apis : [];
-  const decision: SchemaDecision | undefined =
-    reported === undefined ? kept : planSchemas(ref, reported, withSpecs);
-  return { decision, served };
+  const decision = reported === undefined ? kept : planSchemas(ref, reported, withSpecs);
+  return {
+    decision: decision?.kind === 'refused' ? { ...decision, serving: kept } : decision,
+    served: kept?.apis ?? [],
+  };
 }
 
 /** Each API that is served already has the reported content: no spec has to be compared. */

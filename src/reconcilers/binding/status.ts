@@ -8,6 +8,7 @@ import type { BindingStatus } from '../views.js';
 import type { BindingObservation } from './observation.js';
 import { generatedNames } from './owner.js';
 import type { BindingPlan } from './plan.js';
+import { servableSchemas } from './schema-plan.js';
 
 type StatusApi = NonNullable<BindingStatus['apis']>[number];
 
@@ -49,7 +50,7 @@ function figures({ sync }: BindingReport): NonNullable<BindingStatus['sync']> {
 
 /** What is served, by the generated export; what it does not tell comes from the schemas. */
 function apisOf(observed: BindingObservation, previous: BindingStatus): StatusApi[] {
-  const planned = observed.schemas?.kind === 'usable' ? observed.schemas.apis : [];
+  const planned = servableSchemas(observed.schemas)?.apis ?? [];
   const known = new Map(planned.map((api) => [api.schema, api]));
   const before = new Map((previous.apis ?? []).map((api) => [groupResourceKey(api), api]));
   const served = objectsAt(observed.generated, 'spec', 'resources').map((resource): StatusApi => {

@@ -1,7 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import type { KubeObject } from '../../kube/object.js';
 import { findDeviations, fingerprint } from './deviations.js';
-import { ourOwnership, ownershipOf, readFieldsV1, withOwnManagedFields } from './managed-fields.js';
+import {
+  entriesInVersion,
+  ourOwnership,
+  ownershipOf,
+  readFieldsV1,
+  withOwnManagedFields,
+} from './managed-fields.js';
 import { lostFields } from './lost-fields.js';
 import { removalsBeforeApply, removalsOfFormerManagers } from './residue.js';
 
@@ -53,6 +59,33 @@ const deviationsOf = (wanted: unknown, live: KubeObject) =>
   findDeviations(desired(wanted), live, ourOwnership(live)).map(
     ({ path, kind }) => `${kind} ${path.join('.')}`,
   );
+
+describe('entries in another version', () => {
+  it('are moved to the version of the object, whoever is entered, and nothing else is touched', () => {
+    const entry = (manager: string, apiVersion: string, subresource?: string) => ({
+      manager,
+      operation: 'Update',
+      apiVersion,
+      fieldsV1: {},
+      ...(subresource === undefined ? {} : { subresource }),
+    });
+    const managedFields = [
+      entry('kcp.kube-bind.io', 'example.org/v1beta1'),
+      entry('other', 'example.org/v1'),
+      entry('service', 'example.org/v1beta1', 'status'),
+      'no entry',
+    ];
+    expect(entriesInVersion(object(full, FIELDS, { managedFields }))).toEqual(
+      [0, 2].map((index) => ({
+        op: 'replace',
+        path: `/metadata/managedFields/${String(index)}/apiVersion`,
+        value: 'example.org/v1',
+      })),
+    );
+    expect(entriesInVersion(object(full))).toEqual([]);
+    expect(entriesInVersion(object(full, FIELDS, { managedFields: undefined }))).toEqual([]);
+  });
+});
 
 describe('what differs', () => {
   it.each([

@@ -1,7 +1,7 @@
 import { FIELD_MANAGER } from '../../api/markers.js';
 import { parseJson } from '../../kube/json.js';
 import { isJsonObject } from '../../kube/json-value.js';
-import type { JsonValue } from '../../kube/json-value.js';
+import type { JsonObject, JsonValue } from '../../kube/json-value.js';
 import type { KubeObject } from '../../kube/object.js';
 import { itemIdentity } from './list-identity.js';
 import type { ListIdentity } from './list-identity.js';
@@ -158,6 +158,22 @@ export function entryPositions(object: KubeObject, managers: readonly string[]):
     if (entry !== undefined && managers.includes(entry.manager)) positions.unshift(index);
   });
   return positions;
+}
+
+/** More entries than servers keep. */
+const MAX_ENTRIES = 500;
+
+/**
+ * Operations of a JSON patch that enter all managers under the version in which the object was read, status and
+ * managers of others included. A server translates an apply into the version of each entry, and so refuses it for
+ * ever when it has stopped to serve one of them. Conversion None, the only one there is here, keeps names of fields.
+ */
+export function entriesInVersion(object: KubeObject): readonly JsonObject[] {
+  return entriesOf(object)
+    .map((entry, index) => ({ entry, path: `/metadata/managedFields/${String(index)}/apiVersion` }))
+    .filter(({ entry }) => isJsonObject(entry) && entry['apiVersion'] !== object.apiVersion)
+    .slice(0, MAX_ENTRIES)
+    .map(({ path }) => ({ op: 'replace', path, value: object.apiVersion }));
 }
 
 /** Names of managers other than ours that own something outside of subresources. */

@@ -1,6 +1,7 @@
 import type { KubeObject, ObjectName } from '../../../kube/object.js';
 import { preparations } from '../../engine/decide-up.js';
 import type { UpdateCopy } from '../../engine/decide-up.js';
+import { guardedPatch } from '../../engine/consumer-patch.js';
 import type { GuardedPatch } from '../../engine/consumer-patch.js';
 import { CONTEST_WINDOW_MS, CORRECTIONS, NO_CONTEST, corrected } from '../../engine/contest.js';
 import type { DesiredCopy } from '../../engine/desired-copy.js';
@@ -9,7 +10,7 @@ import type { JsonPath } from '../../engine/json-pointer.js';
 import { joinedForeignObject, judgeAnswer } from '../../engine/judge-answer.js';
 import type { AnswerVerdict } from '../../engine/judge-answer.js';
 import { MAX_LOST_FIELDS } from '../../engine/lost-fields.js';
-import { ourOwnership } from '../../engine/managed-fields.js';
+import { entriesInVersion, ourOwnership } from '../../engine/managed-fields.js';
 import type { ObjectMemory } from '../../engine/object-memory.js';
 import { removalsBeforeApply } from '../../engine/residue.js';
 import type { Trouble } from './object-failure.js';
@@ -103,8 +104,9 @@ export class CopyWriter {
   }
 
   /**
-   * A server refuses an apply as a whole, with a bare 500, when its schema lacks one of the fields. Finds out
-   * which, so that the next decision leaves them out.
+   * A server refuses an apply as a whole, with a bare 500, when its schema lacks one of the fields, or when it has
+   * stopped to serve the version under which somebody is entered in managedFields. Finds out which fields, so that the
+   * next decision leaves them out, or moves the entries.
    */
   async #withKnownFields(
     write: CopyWrite,
@@ -118,11 +120,21 @@ export class CopyWriter {
       if (this.#side.classify(error, target) !== 'unexplained') throw error;
       const known = memory.unsent?.hash === desired.wholeHash ? memory.unsent.paths : [];
       const paths = await this.#calls.unknownFields(target, desired, exists);
+      if (paths.length === 0 && exists && (await this.#moveEntries(target))) return attempt();
       // Nothing (more) to leave out: the trouble is something else.
       if (paths.length === 0 || known.length >= MAX_LOST_FIELDS) throw error;
       const unsent = { hash: desired.wholeHash, paths: [...known, ...paths] };
       return { copy: undefined, memory: { ...memory, unsent }, notice: undefined };
     }
+  }
+
+  /** False where all entries are in the version of the copy already. */
+  async #moveEntries(target: ObjectName): Promise<boolean> {
+    const copy = await this.#calls.read(target);
+    const operations = copy === undefined ? [] : entriesInVersion(copy);
+    if (copy === undefined || operations.length === 0) return false;
+    await this.#calls.patch(target, guardedPatch(copy, operations));
+    return true;
   }
 }
 

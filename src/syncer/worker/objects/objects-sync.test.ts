@@ -254,6 +254,35 @@ describe('a server that stores something else', () => {
   });
 });
 
+describe('a server that stopped to serve the version under which the copy was written', () => {
+  it('gets the next edit all the same, once the entries of all managers are moved', async () => {
+    const b = await open();
+    b.put(A, { spec: { size: 1 } });
+    await b.idle();
+    b.provider.edit(COPY_A, (object) => ({ ...object, spec: { ...(object['spec'] as object), name: 'x' } }));
+    await b.idle();
+    b.provider.retired = 'example.test/v1beta1';
+    b.takeWrites();
+    b.put(A, { spec: { size: 2 } });
+    await b.idle();
+    expect(copyOf(b)?.['spec']).toMatchObject({ size: 2, name: 'x' });
+    expect(b.provider.retired).toBeUndefined();
+    expect(b.takeWrites()).toEqual(expect.arrayContaining([expect.stringContaining('patch')]));
+    expect(b.sync.stats()).toMatchObject({ failing: 0 });
+    expect(b.events).toEqual([]);
+  });
+
+  it('is left alone while the user changes nothing', async () => {
+    const b = await open();
+    b.put(A, { spec: { size: 1 } });
+    await b.idle();
+    b.provider.retired = 'example.test/v1beta1';
+    b.takeWrites();
+    await b.advance(3_600_000);
+    expect(b.takeWrites()).toEqual([]);
+  });
+});
+
 describe('a refused object', () => {
   it('fails alone, with the provider’s message, and recovers by itself', async () => {
     const b = await open();

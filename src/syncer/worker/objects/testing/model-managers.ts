@@ -1,5 +1,6 @@
 import { isJsonObject } from '../../../../kube/json-value.js';
 import type { JsonObject, JsonValue } from '../../../../kube/json-value.js';
+import type { KubeObject } from '../../../../kube/object.js';
 import type { Managers } from '../../../engine/testing/model-apply.js';
 import { toFieldsV1 } from '../../../engine/testing/model-fields.js';
 
@@ -16,6 +17,12 @@ export function managerOf(entry: JsonValue): string {
   if (!isJsonObject(entry)) return '';
   const { manager, operation } = entry;
   return typeof manager === 'string' && typeof operation === 'string' ? `${manager}:${operation}` : '';
+}
+
+/** Whether an object as somebody sends it enters all managers under that version. */
+export function isEnteredIn({ metadata }: KubeObject, apiVersion: string): boolean {
+  const entries = metadata.managedFields ?? [];
+  return entries.every((entry) => isJsonObject(entry) && entry['apiVersion'] === apiVersion);
 }
 
 export function sameManagers(a: Managers, b: Managers): boolean {

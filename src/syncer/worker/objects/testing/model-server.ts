@@ -19,7 +19,7 @@ import {
 } from './model-object.js';
 import type { ModelSchema } from '../../../engine/testing/model-schema.js';
 import { apiError, checkApplied, otherUid, refusedApply, staleVersion } from './model-status.js';
-import { managedFieldsOf, managerOf, sameManagers } from './model-managers.js';
+import { isEnteredIn, managedFieldsOf, managerOf, sameManagers } from './model-managers.js';
 import { ModelWatch } from './model-watch.js';
 
 interface Stored {
@@ -55,6 +55,12 @@ export class ModelServer {
   mutate: (object: KubeObject) => KubeObject = (object) => object;
   /** Refuses what is to be stored, with 422. */
   validate: (object: KubeObject, old: KubeObject | undefined) => string | undefined = () => undefined;
+
+  /**
+   * A version that is served no more, and under which all managers are entered: no apply works until a patch has
+   * entered them under the version of the object.
+   */
+  retired: string | undefined;
 
   constructor(options: { gvr: Gvr; kind: string; schema: ModelSchema; cluster?: string }) {
     this.#gvr = options.gvr;
@@ -210,6 +216,7 @@ export class ModelServer {
     const next = pruned(patched, this.schema);
     if (options.dryRun === true) return next;
     const left = (patched.metadata.managedFields ?? []).map(managerOf);
+    if (isEnteredIn(patched, patched.apiVersion)) this.retired = undefined;
     const dropped = [...stored.managers.keys()].filter((name) => !left.includes(name));
     return this.#store(key, stored, next, (object) => {
       const managers = this.#updated(stored, object, options.fieldManager ?? 'client');
@@ -220,6 +227,8 @@ export class ModelServer {
   #apply(key: string, body: KubeObject, options: PatchOptions): KubeObject {
     const stored = this.#objects.get(key);
     checkApplied(stored?.object, body.metadata);
+    if (stored !== undefined && this.retired !== undefined)
+      throw apiError(500, '', `request to convert CR to an invalid group/version: ${this.retired}`);
     const base: KubeObject = stored?.object ?? {
       apiVersion: body.apiVersion,
       kind: body.kind,
@@ -332,7 +341,7 @@ export class ModelServer {
   }
 
   #present({ object, managers }: Stored): KubeObject {
-    const managedFields = managedFieldsOf(managers, object.apiVersion);
+    const managedFields = managedFieldsOf(managers, this.retired ?? object.apiVersion);
     const metadata = { ...object.metadata, ...(managedFields.length > 0 && { managedFields }) };
     return structuredClone({ ...object, metadata });
   }
