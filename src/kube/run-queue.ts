@@ -23,6 +23,8 @@ export interface RunQueueOptions<K extends string> {
   /** Ends the run: the queue is shut down, keys that wait are not begun. */
   readonly signal: AbortSignal;
   readonly onError?: (failure: QueueFailure<K>) => void;
+  /** Milliseconds that an error asks to wait at least. Default: what a server's refusal says. */
+  readonly retryAfter?: (error: unknown) => number | undefined;
 }
 
 /**
@@ -52,7 +54,7 @@ async function work<K extends string>(queue: WorkQueue<K>, options: RunQueueOpti
 
 async function attempt<K extends string>(
   queue: WorkQueue<K>,
-  { handle, signal, onError }: RunQueueOptions<K>,
+  { handle, signal, onError, retryAfter = askedByServer }: RunQueueOptions<K>,
   key: K,
 ): Promise<void> {
   try {
@@ -62,12 +64,15 @@ async function attempt<K extends string>(
   } catch (error) {
     // After the signal everything fails, and nothing is tried again.
     if (signal.aborted) return;
-    const retryAfterMs = error instanceof ApiError ? error.retryAfterMs : undefined;
-    const retryInMs = queue.addRateLimited(key, retryAfterMs);
+    const retryInMs = queue.addRateLimited(key, retryAfter(error));
     try {
       onError?.({ key, error, failures: queue.failures(key), retryInMs });
     } catch {
       // A broken log must not end the work on all other keys, and there is nowhere left to tell.
     }
   }
+}
+
+function askedByServer(error: unknown): number | undefined {
+  return error instanceof ApiError ? error.retryAfterMs : undefined;
 }

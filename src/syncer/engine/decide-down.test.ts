@@ -54,6 +54,10 @@ describe('status', () => {
     const stolen = copyOf(consumer, { annotations: {} }, { status: { a: 1 } });
     expect(down({}, {}, { copy: stolen }).kind).toBe('none');
     expect(down({}, {}, { copy: undefined }).kind).toBe('none');
+    const konnectors = { ...copyOf(consumer).metadata.annotations };
+    delete konnectors['kcp.kube-bind.io/cluster'];
+    const notYetOurs = copyOf(consumer, { annotations: konnectors }, { status: { a: 1 } });
+    expect(down({}, {}, { copy: notYetOurs }).kind).toBe('none');
   });
 
   it('stays where there is no subresource, and while paused', () => {
@@ -65,6 +69,10 @@ describe('status', () => {
     const leaving = consumerObject({ spec: {} }, { deletionTimestamp: 'x' });
     const copy = copyOf(leaving, { deletionTimestamp: 'x' }, { status: { a: 1 } });
     expect(down(undefined, undefined, { consumer: leaving, copy }).kind).toBe('putStatus');
+  });
+
+  it('that is null is another one than none', () => {
+    expect(statusDigest(null)).not.toBe(statusDigest(undefined));
   });
 
   it('that the server stores otherwise is not put for ever', () => {
@@ -112,6 +120,8 @@ describe('observedGeneration', () => {
       return decision.kind === 'putStatus' ? decision.object['status'] : undefined;
     };
     expect(observed({ applied })).toEqual({ observedGeneration: 2 });
+    // Of another edit than the copy was made from.
+    expect(observed({ applied: { ...applied, consumerGeneration: 1 } })).toEqual({ observedGeneration: 1 });
     // Without memory: the copy is at generation 5.
     expect(observed(EMPTY_MEMORY)).toEqual({ observedGeneration: 1 });
   });

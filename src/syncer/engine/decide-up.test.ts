@@ -1,16 +1,18 @@
 import { describe, expect, it } from '@jest/globals';
 import type { JsonObject } from '../../kube/json-value.js';
 import type { ObjectMeta } from '../../kube/object.js';
+import { removeFinalizer } from './consumer-patch.js';
 import { decideUp } from './decide-up.js';
 import type { UpInput } from './decide-up.js';
 import { desiredCopy } from './desired-copy.js';
 import { findDeviations, fingerprint } from './deviations.js';
 import { ourOwnership } from './managed-fields.js';
-import { classifyCopy } from './ownership.js';
+import { classifyCopy, isCopyOfBinding } from './ownership.js';
 import { MARKS, TARGET, consumerObject, context, copyOf, entry, upInput } from './testing/samples.js';
 
 const DELETING = { deletionTimestamp: '2030-01-01T00:00:00Z' };
 const NO_FINALIZER = { finalizers: [] };
+const ADOPT = context({ policies: { conflict: 'Adopt' } });
 const spec = { spec: { size: 1 } };
 const kindOf = (change: Partial<UpInput>): string => decideUp(upInput(change)).kind;
 const live = (object: UpInput['copy']['object']): UpInput['copy'] => ({ object, live: true });
@@ -18,6 +20,8 @@ const cached = (object: UpInput['copy']['object']): UpInput['copy'] => ({ object
 const consumer = consumerObject(spec);
 const copy = copyOf(consumer);
 const foreign = (annotations: Record<string, string> = {}) => copyOf(consumer, { annotations, labels: {} });
+const remarked = (change: Record<string, string>) =>
+  copyOf(consumer, { annotations: { ...copy.metadata.annotations, ...change } });
 const marked = (change: Record<string, string>) =>
   foreign({
     'kube-bind.io/cluster-namespace': 'cns',
@@ -65,6 +69,20 @@ describe('the next step for an object that lives', () => {
       'waitNamespace',
     ],
     ['beside a foreign object in the cache', { consumer, copy: cached(foreign()) }, 'readCopy'],
+    [
+      'beside a foreign object that may be taken over, without finalizer',
+      { consumer: consumerObject(spec, NO_FINALIZER), copy: live(foreign()), context: ADOPT },
+      'addFinalizer',
+    ],
+    [
+      'beside a foreign object that may be taken over and is terminating',
+      {
+        consumer,
+        copy: live({ ...foreign(), metadata: { ...foreign().metadata, ...DELETING } }),
+        context: ADOPT,
+      },
+      'waitGone',
+    ],
   ])('%s', (_name, change, expected) => expect(kindOf(change)).toBe(expected));
 });
 
@@ -91,6 +109,7 @@ describe('the next step for an object that leaves', () => {
       'none',
     ],
     ['beside a foreign object', { consumer: leaving(), copy: live(foreign()) }, 'removeFinalizer'],
+    ['beside a foreign object in the cache', { consumer: leaving(), copy: cached(foreign()) }, 'readCopy'],
     [
       'beside another consumer’s',
       { consumer: leaving(), copy: live(marked({ 'kube-bind.io/consumer-uid': 'x' })) },
@@ -184,6 +203,17 @@ describe('ownership', () => {
     expect(classifyCopy(object, { uid: 'u-1' }, MARKS)).toEqual(expected),
   );
 
+  it.each([
+    ['our own', copy, true],
+    ['of a former object of ours', copyOf(consumerObject(spec, { uid: 'u-0' })), true],
+    ['with another contract', remarked({ 'kube-bind.io/cluster-namespace': 'other' }), false],
+    ['with another workspace', remarked({ 'kcp.kube-bind.io/cluster': 'elsewhere' }), false],
+    ['of another binding', copyOf(consumer, { labels: { 'kcp.kube-bind.io/binding-uid': 'b-2' } }), false],
+    ['of nobody', foreign(), false],
+  ])('of the binding: a copy %s', (_name, object, expected) =>
+    expect(isCopyOfBinding(object, MARKS)).toBe(expected),
+  );
+
   const outcome = (object: ReturnType<typeof foreign>, change: Parameters<typeof context>[0]) => {
     const decision = decideUp(upInput({ consumer, copy: live(object), context: context(change) }));
     return decision.kind === 'conflict' ? decision.reason : decision.kind;
@@ -244,6 +274,18 @@ describe('ownership', () => {
   });
 });
 
+describe('our finalizer', () => {
+  it('goes wherever and however often it is there, and no other does', () => {
+    const finalizers = ['kcp.kube-bind.io/syncer', 'theirs', 'kcp.kube-bind.io/syncer'];
+    const patch = removeFinalizer(consumerObject(spec, { finalizers }));
+    // Last one first: positions stay true while the patch is applied.
+    expect(patch.slice(2).map((operation) => operation['path'])).toEqual([
+      '/metadata/finalizers/2',
+      '/metadata/finalizers/0',
+    ]);
+  });
+});
+
 describe('drift', () => {
   const drifted = { ...copy, spec: { size: 9 } };
   const deviations = findDeviations(
@@ -265,6 +307,16 @@ describe('drift', () => {
     const memory = { accepted: { hash, fingerprint: fingerprint(deviations) } };
     expect(kindOf({ consumer, copy: cached(drifted), memory })).toBe('none');
     expect(kindOf({ consumer, copy: cached({ ...copy, spec: { size: 10 } }), memory })).toBe('updateCopy');
+    const former = { accepted: { ...memory.accepted, hash: 'of another edit' } };
+    expect(kindOf({ consumer, copy: cached(drifted), memory: former })).toBe('updateCopy');
+  });
+
+  it('is a correction also where the note of what was sent was changed with it', () => {
+    const { hash } = desiredCopy(consumer, TARGET, MARKS);
+    const annotations = { ...copy.metadata.annotations, 'kcp.kube-bind.io/desired-hash': 'theirs' };
+    const forged = { ...drifted, metadata: { ...drifted.metadata, annotations } };
+    const memory = { sent: hash };
+    expect(decideUp(upInput({ consumer, copy: cached(forged), memory }))).toMatchObject({ cause: 'drift' });
   });
 
   it('that comes back again and again is contested, for edits it is not', () => {
@@ -282,5 +334,8 @@ describe('drift', () => {
     const { hash } = desiredCopy(consumer, TARGET, MARKS);
     const memory = { sent: hash, contest: { times: [999_999], rounds: 1 } };
     expect(kindOf({ consumer, copy: live(undefined), memory })).toBe('contested');
+    expect(kindOf({ consumer, copy: live(undefined), memory: { ...memory, sent: 'before' } })).toBe(
+      'createCopy',
+    );
   });
 });

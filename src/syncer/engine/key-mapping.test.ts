@@ -34,6 +34,10 @@ describe('the place of a copy', () => {
       kind: 'namespaceMissing',
       namespace: 'new',
     });
+    const unnamed = { ...lookup, providerNamespace: () => '' };
+    expect(toProviderKey(rule('Namespaced', 'Prefixed'), unnamed, { namespace: 'ns', name: 'a' }).kind).toBe(
+      'namespaceMissing',
+    );
   });
 
   it.each([

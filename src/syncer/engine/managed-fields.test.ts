@@ -3,6 +3,7 @@ import type { KubeObject } from '../../kube/object.js';
 import { findDeviations, fingerprint } from './deviations.js';
 import {
   entriesInVersion,
+  otherManagers,
   ourOwnership,
   ownershipOf,
   readFieldsV1,
@@ -145,6 +146,34 @@ describe('what differs', () => {
     expect(deviationsOf(full, live)).toEqual([]);
   });
 
+  it('is none in what another version of ours owns under other names', () => {
+    const live = object(full, { 'f:spec': { 'f:formerly': {} } });
+    const [entry] = live.metadata.managedFields ?? [];
+    live.metadata.managedFields = [{ ...(entry as object), apiVersion: 'example.org/v0' }];
+    expect(deviationsOf(full, live)).toEqual([]);
+  });
+
+  it('is none inside of an atomic map, which has one owner', () => {
+    const fields = { 'f:metadata': FIELDS['f:metadata'], 'f:spec': { 'f:sealed': {} } };
+    expect(deviationsOf({ sealed: { left: 'l' } }, object({ sealed: { left: 'l' } }, fields))).toEqual([]);
+    expect(deviationsOf({ sealed: { left: 'l' } }, object({ sealed: { left: 'x' } }, fields))).toEqual([
+      'changed spec.sealed.left',
+    ]);
+  });
+
+  it('is none in a list item whose key field the server has filled in', () => {
+    const items = { 'k:{"port":1,"protocol":"TCP"}': { '.': {}, 'f:port': {}, 'f:protocol': {} } };
+    const fields = { 'f:metadata': FIELDS['f:metadata'], 'f:spec': { 'f:ports': items } };
+    const live = object({ ports: [{ port: 2 }, { port: 1, protocol: 'TCP' }] }, fields);
+    expect(deviationsOf({ ports: [{ port: 1 }] }, live)).toEqual([]);
+    expect(deviationsOf({ ports: [{ port: 3 }] }, live)).toEqual(['missing spec.ports.0']);
+  });
+
+  it('is none where neither side has labels or annotations', () => {
+    const bare = { apiVersion: 'v1', kind: 'X', metadata: { name: 'a', labels: {}, annotations: {} } };
+    expect(findDeviations(bare, { ...bare, metadata: { name: 'a' } }, undefined)).toEqual([]);
+  });
+
   it('is told apart by what is there', () => {
     const print = (size: number): string => {
       const live = object({ ...full, size });
@@ -204,12 +233,35 @@ describe('what an apply cannot take away', () => {
       '/spec/gone',
     ]);
     const annotations = { x: '1', 'kcp.kube-bind.io/empty-lists': note };
-    const live = object({ ...full, e: [] }, FIELDS, { annotations });
+    const finalizers: string[] = [];
+    const live = {
+      ...object({ ...full, e: [] }, FIELDS, { annotations, x: [], finalizers }),
+      status: { e: [] },
+    };
     expect(removals(full, live)).toEqual(['/spec/e']);
+    // Still wanted, or filled by somebody else meanwhile.
+    expect(removals({ ...full, e: [] }, live)).toEqual([]);
+    expect(removals(full, { ...live, spec: { ...full, e: ['theirs'] } })).toEqual([]);
     const broken = object({ ...full, e: [] }, FIELDS, {
       annotations: { 'kcp.kube-bind.io/empty-lists': '[[[' },
     });
     expect(removals(full, broken)).toEqual([]);
+  });
+
+  it('finds empty lists under keys with slashes and tildes', () => {
+    const annotations = { 'kcp.kube-bind.io/empty-lists': '["/spec/a~1b~0c"]' };
+    const live = object({ ...full, 'a/b~c': [] }, FIELDS, { annotations });
+    expect(removals(full, live)).toEqual(['/spec/a~1b~0c']);
+  });
+
+  it('touches nothing in a container that is empty already', () => {
+    const live = object({ ...full, labels: {} });
+    expect(removals({ ...full, labels: {} }, live)).toEqual([]);
+  });
+
+  it('leaves an item that a list holds twice once, since nobody is entered for the second', () => {
+    const live = object({ ...full, set: ['p', 9007199254740993n, 'p'] });
+    expect(removals({ ...full, set: [] }, live)).toEqual(['/spec/set/1', '/spec/set/0']);
   });
 
   it('names no path twice', () => {
@@ -240,6 +292,19 @@ describe('what an apply cannot take away', () => {
 });
 
 describe('managedFields', () => {
+  it('of a status are neither ours nor a sign of somebody else’s object', () => {
+    const status = {
+      subresource: 'status',
+      operation: 'Update',
+      apiVersion: 'example.org/v1',
+      fieldsV1: FIELDS,
+    };
+    const live = object(full, FIELDS);
+    live.metadata.managedFields = ['kcp.kube-bind.io', 'other'].map((manager) => ({ ...status, manager }));
+    expect(ourOwnership(live)).toBeUndefined();
+    expect(otherManagers(live)).toEqual([]);
+  });
+
   it('of others are not kept in memory', () => {
     const kept = withOwnManagedFields(object(full));
     expect(kept.metadata.managedFields).toHaveLength(1);

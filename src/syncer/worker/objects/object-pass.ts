@@ -21,6 +21,7 @@ import type { Servers } from './object-view.js';
 import type { PassOutcome } from './pass-outcome.js';
 import { GateClosedError } from './side-gate.js';
 import { passStatusDown } from './status-pass.js';
+import type { StatusPause } from './status-pass.js';
 
 export interface ObjectPassOptions {
   readonly clock: Clock;
@@ -30,6 +31,8 @@ export interface ObjectPassOptions {
   /** While draining: let go although the provider does not answer. */
   readonly force: () => boolean;
   readonly hasStatus: boolean;
+  /** Delay after so many refusals in a row, jittered. */
+  readonly backoffMs: (refusals: number) => number;
   /** What the provider's namespaces do not say yet, they may say after their first list. */
   readonly namespacesKnown: () => boolean;
   /** Asks for it; milliseconds for which it has been waited for. */
@@ -95,18 +98,19 @@ export class ObjectPass {
       failure = error;
     }
     const { consumerLive } = view;
-    const options = { servers, context: context(), hasStatus, now: this.#options.clock.now() };
-    let statusInMs: number | undefined;
+    const { clock, backoffMs } = this.#options;
+    const options = { servers, context: context(), hasStatus, now: clock.now(), backoffMs };
+    let status: StatusPause | undefined;
     try {
       // The status comes down whatever holds up the other direction.
-      if (outcome?.kind !== 'absent') statusInMs = await passStatusDown(view, record, options);
+      if (outcome?.kind !== 'absent') status = await passStatusDown(view, record, options);
     } catch (error) {
       if (outcome !== undefined) throw error;
     }
     if (outcome === undefined) throw failure;
     // On the way down the object turned out to be another one than the copy was compared with.
     if (view.consumerLive && !consumerLive) return { kind: 'waiting', retryInMs: 0 };
-    return statusInMs === undefined ? outcome : waitingAtMost(outcome, statusInMs);
+    return status === undefined ? outcome : pausedFor(outcome, status);
   }
 
   async #up(subject: Subject): Promise<PassOutcome> {
@@ -194,7 +198,8 @@ export class ObjectPass {
       if (this.#options.force()) return this.#letGo(consumer, subject);
       if (error instanceof GateClosedError) throw error;
       const kind = this.#options.servers.provider.side.classify(error, target);
-      const failure = providerFailure(kind, error, target);
+      const sent = 'desired' in step ? step.desired.object : undefined;
+      const failure = providerFailure(kind, error, target, sent);
       if (failure instanceof ObjectFailure) this.#countAttempt(subject.record);
       throw failure;
     }
@@ -261,9 +266,10 @@ export class ObjectPass {
   }
 }
 
-function waitingAtMost(outcome: PassOutcome, ms: number): PassOutcome {
-  if (outcome.kind !== 'waiting') return { kind: 'waiting', retryInMs: ms };
-  return { ...outcome, retryInMs: Math.min(ms, outcome.retryInMs ?? ms) };
+function pausedFor(outcome: PassOutcome, pause: StatusPause): PassOutcome {
+  if (outcome.kind !== 'waiting') return { kind: 'waiting', ...pause };
+  const { retryInMs = pause.retryInMs } = outcome;
+  return { ...pause, ...outcome, retryInMs: Math.min(pause.retryInMs, retryInMs) };
 }
 
 function orphaned(target: ObjectName): { reason: string; message: string } {

@@ -21,6 +21,21 @@ export interface ObjectRecord {
   released: boolean;
   /** For the pace of status writes. */
   statusDebtUntil: number;
+  /** The workspace refused a status; until another one is taken. */
+  statusRefusal: StatusRefusal | undefined;
+}
+
+/** A status that the consumer's server did not take. */
+export interface StatusRefusal {
+  readonly trouble: Trouble;
+  /** Digest of the status that was meant. */
+  readonly meant: string;
+  /** Refusals in a row. */
+  readonly count: number;
+  /** No earlier is the same one tried again, milliseconds since the epoch. */
+  readonly until: number;
+  /** Refused for its size: one that is no smaller is not tried earlier either. */
+  readonly bytes: number | undefined;
 }
 
 /** Counts over all records, kept up to date with each change. */
@@ -47,6 +62,7 @@ export class ObjectRecords<K extends string> {
       heldUntil: 0,
       released: false,
       statusDebtUntil: 0,
+      statusRefusal: undefined,
     };
     this.#records.set(key, record);
     return record;
@@ -60,6 +76,20 @@ export class ObjectRecords<K extends string> {
   hold(key: K, until: number): void {
     const record = this.#records.get(key);
     if (record?.failing !== undefined && !record.released) record.heldUntil = until;
+  }
+
+  /** Something has changed that may help: an end to the back-off. */
+  release(key: K): void {
+    const record = this.#records.get(key);
+    if (record === undefined) return;
+    record.heldUntil = 0;
+    record.released = true;
+  }
+
+  /** The consumer's object was edited: there may be room for its status now. */
+  retryStatus(key: K): void {
+    const record = this.#records.get(key);
+    if (record?.statusRefusal !== undefined) record.statusRefusal = { ...record.statusRefusal, until: 0 };
   }
 
   delete(key: K): void {

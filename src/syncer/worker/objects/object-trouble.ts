@@ -1,22 +1,30 @@
 import { isStatus } from '../../../kube/errors.js';
-import type { ObjectName } from '../../../kube/object.js';
+import type { KubeObject, ObjectName } from '../../../kube/object.js';
 import { conventionalNamespace } from '../../engine/key-mapping.js';
 import type { MappingRule } from '../../engine/key-mapping.js';
 import { ObjectFailure } from './object-failure.js';
 import type { ObjectTrouble, Trouble } from './object-failure.js';
+import { TOO_LARGE_MS, tooLarge } from './object-size.js';
 import { failureText } from './write-failure.js';
 import type { FailureKind } from './write-failure.js';
 
 /**
  * An error of a request about a copy, as one object's own trouble; the error itself where it may concern all
  * objects. Pure.
+ *
+ * @param sent the object that was to be written, where one was
  */
-export function providerFailure(kind: FailureKind, error: unknown, target: ObjectName): unknown {
+export function providerFailure(
+  kind: FailureKind,
+  error: unknown,
+  target: ObjectName,
+  sent?: KubeObject,
+): unknown {
   switch (kind) {
     case 'refused':
     case 'internal':
     case 'unexplained':
-      return failure('ProviderRefused', `The provider refuses the object: ${failureText(error)}`, error);
+      return refusal('ProviderRefused', 'The provider refuses the object', { error, sent });
     case 'forbidden':
       return failure('ProviderForbidden', `The provider forbids it: ${failureText(error)}`, error);
     case 'namespaceGone':
@@ -35,12 +43,12 @@ export function providerFailure(kind: FailureKind, error: unknown, target: Objec
 }
 
 /** The same for a request about a consumer's object. Pure. */
-export function consumerFailure(kind: FailureKind, error: unknown): unknown {
+export function consumerFailure(kind: FailureKind, error: unknown, sent?: KubeObject): unknown {
   switch (kind) {
     case 'refused':
     case 'internal':
     case 'unexplained':
-      return failure('WorkspaceRefused', `The workspace refuses the change: ${failureText(error)}`, error);
+      return refusal('WorkspaceRefused', 'The workspace refuses the change', { error, sent });
     case 'forbidden':
     case 'namespaceGone':
       return failure('WorkspaceForbidden', `The workspace forbids the change: ${failureText(error)}`, error);
@@ -78,6 +86,19 @@ export function noNamespaceTrouble(rule: MappingRule, consumerNamespace: string)
     reason: 'ProviderNamespaceMissing',
     message: `The provider was asked for a namespace for ${consumerNamespace} and has given none. ${advice}`,
   };
+}
+
+/** Names the size, and is patient, where that is the trouble. */
+function refusal(
+  reason: ObjectTrouble,
+  what: string,
+  { error, sent }: { readonly error: unknown; readonly sent: KubeObject | undefined },
+): ObjectFailure {
+  const message = `${what}: ${failureText(error)}`;
+  const large = sent && tooLarge(error, sent);
+  if (large === undefined) return failure(reason, message, error);
+  const trouble = { reason, message: `${message}. ${large.advice}` };
+  return new ObjectFailure(trouble, { cause: error, retryAfterMs: TOO_LARGE_MS });
 }
 
 function failure(reason: ObjectTrouble, message: string, cause: unknown): ObjectFailure {

@@ -1,8 +1,10 @@
+import { backoffMs } from '../../../kube/backoff.js';
 import { parseKey } from '../../../kube/cache/object-key.js';
 import type { ObjectKeyText } from '../../../kube/cache/object-key.js';
 import type { Clock } from '../../../kube/clock.js';
 import type { KubeObject, ObjectName } from '../../../kube/object.js';
 import type { SyncContext } from '../../engine/sync-context.js';
+import type { SyncerOptions } from '../../protocol/assignment.js';
 import { AbsencePass } from './absence-pass.js';
 import type { SyncPlaces, SyncTarget } from '../resource-sync.js';
 import type { AnswersAhead } from './answers-ahead.js';
@@ -23,7 +25,10 @@ import type { Side, SideName } from './side.js';
 export interface ObjectWorkOptions {
   readonly target: SyncTarget;
   readonly places: SyncPlaces;
-  readonly limits: { readonly absenceGraceMs: number; readonly requestTimeoutMs: number };
+  readonly limits: Pick<
+    SyncerOptions,
+    'absenceGraceMs' | 'requestTimeoutMs' | 'backoffBaseMs' | 'backoffMaxMs'
+  >;
   readonly clock: Clock;
   readonly random: () => number;
   readonly signal: AbortSignal;
@@ -58,6 +63,7 @@ export class ObjectWork {
     this.#options = options;
     const { gvr } = target;
     const request = { signal, timeoutMs: limits.requestTimeoutMs };
+    const backoff = { baseMs: limits.backoffBaseMs, maxMs: limits.backoffMaxMs };
     const consumer = new ConsumerCalls({
       client: places.consumer,
       gvr,
@@ -87,6 +93,7 @@ export class ObjectWork {
       context,
       force: options.force,
       hasStatus: target.hasStatus,
+      backoffMs: (refusals) => backoffMs(refusals, backoff, options.random),
       namespacesKnown: () => target.scope === 'Cluster' || places.namespaces.synced,
       ensureNamespace: (name) => this.#namespaces.ask(name),
       teller: options.teller,

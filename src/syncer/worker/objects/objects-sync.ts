@@ -13,6 +13,7 @@ import { AnswersAhead } from './answers-ahead.js';
 import { isEdit, isReport } from './change-kind.js';
 import { CopyStore } from './copy-store.js';
 import { hasCopies, isReleased } from './drained.js';
+import { retryAfterOf } from './object-failure.js';
 import { ObjectRecords } from './object-records.js';
 import { ObjectTeller } from './object-teller.js';
 import { ObjectWork } from './object-work.js';
@@ -126,6 +127,7 @@ class ObjectsSync implements ResourceSync {
       concurrency: limits.concurrency,
       signal: this.#signal,
       handle: (key) => this.#handle(key),
+      retryAfter: retryAfterOf,
       onError: (failure) => {
         this.#records.hold(failure.key, clock.now() + failure.retryInMs);
         onFailure?.(failure);
@@ -195,7 +197,10 @@ class ObjectsSync implements ResourceSync {
     const key = formatKey(change.key);
     this.#ahead.consumer.observe(key, change);
     if (this.#consumers?.store.synced === true) this.#lag.seen('consumer', key, change);
-    if (change.type === 'set' && isEdit(change.previous, change.object)) this.#release(key);
+    if (change.type === 'set' && isEdit(change.previous, change.object)) {
+      this.#release(key);
+      this.#records.retryStatus(key);
+    }
     this.#queue.add(key);
   }
 
@@ -280,10 +285,7 @@ class ObjectsSync implements ResourceSync {
   /** Ends the back-off of an object: something has changed that may help. */
   #release(key: ObjectKeyText): void {
     this.#queue.forget(key);
-    const record = this.#records.get(key);
-    if (record === undefined) return;
-    record.heldUntil = 0;
-    record.released = true;
+    this.#records.release(key);
   }
 
   #consumerKey(copy: KubeObject): ObjectKeyText | undefined {

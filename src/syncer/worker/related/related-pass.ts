@@ -194,7 +194,10 @@ export class RelatedPass {
       if (kind === 'namespaceGone' && end === 'consumer' && isStatus(error, 404))
         return this.#withNamespace(place.namespace ?? '');
       if (decision.kind === 'create' || decision.kind === 'replace') this.#countAttempt(subject.record);
-      throw end === 'provider' ? providerFailure(kind, error, place) : consumerFailure(kind, error);
+      const sent = 'copy' in decision ? decision.copy.object : undefined;
+      throw end === 'provider'
+        ? providerFailure(kind, error, place, sent)
+        : consumerFailure(kind, error, sent);
     }
   }
 

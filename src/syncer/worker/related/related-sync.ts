@@ -11,6 +11,7 @@ import type { ClaimSelector } from '../../engine/related/claim-selector.js';
 import type { End } from '../../engine/related/related-copy.js';
 import type { RelatedKind } from '../../engine/related/related-kinds.js';
 import { NamespaceRequests } from '../objects/namespace-requests.js';
+import { retryAfterOf } from '../objects/object-failure.js';
 import { ObjectRecords } from '../objects/object-records.js';
 import { ObjectTeller } from '../objects/object-teller.js';
 import type { ResourceSyncOptions } from '../objects/sync-options.js';
@@ -153,6 +154,7 @@ class RelatedSync implements RelatedResourceSync {
       concurrency: limits.concurrency,
       signal: this.#signal,
       handle: (key) => this.#handle(key),
+      retryAfter: retryAfterOf,
       onError: (failure) => {
         this.#records.hold(failure.key, clock.now() + failure.retryInMs);
         onFailure?.(failure);
@@ -311,11 +313,7 @@ class RelatedSync implements RelatedResourceSync {
   /** Something has changed that may help: an end to the back-off. */
   #release(key: ObjectKeyText): void {
     this.#queue.forget(key);
-    const record = this.#records.get(key);
-    if (record !== undefined) {
-      record.heldUntil = 0;
-      record.released = true;
-    }
+    this.#records.release(key);
     this.#queue.add(key);
   }
 
