@@ -13,6 +13,7 @@ import {
   copyOf,
   edit,
   find,
+  growGadgets,
   manifest,
   marksOf,
   openScene,
@@ -45,18 +46,6 @@ describe('an object of a bound API', () => {
   const gadgetSynced = (name: string, wanted?: (copy: KubeObject, object: KubeObject) => boolean) =>
     synced(scene, scene.api.gadgets, name, wanted);
 
-  /** Adds the field `grade` to the provider's API, at three depths, or takes it away. */
-  const patchGrades = (operation: (path: string) => JsonObject) => {
-    const properties = '/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties';
-    const paths = ['', '/parts/items/properties', '/steps/items/properties'];
-    return scene.provider.patch(
-      { group: 'apiextensions.k8s.io', version: 'v1', resource: 'customresourcedefinitions' },
-      { name: `gadgets.${scene.api.group}` },
-      'json',
-      paths.map((path) => operation(`${properties}${path}/grade`)),
-    );
-  };
-
   it('keeps what the provider adds: defaults, inside of list items too, and what its webhook sets', async () => {
     const { gadgets, group } = scene.api;
     const webhook = await startAdmissionWebhook({
@@ -74,7 +63,7 @@ describe('an object of a bound API', () => {
     });
     try {
       // The provider's API grows after the binding: the workspace does not know these fields.
-      await patchGrades((path) => ({ op: 'add', path, value: { type: 'string', default: 'plain' } }));
+      await growGadgets(scene, 'add');
       await gadget('defaulted', { spec: { parts: [{ name: 'a' }], steps: [{ run: 'x' }] } });
       const { copy, object } = await gadgetSynced(
         'defaulted',
@@ -121,7 +110,7 @@ describe('an object of a bound API', () => {
       );
     } finally {
       await webhook.close();
-      await patchGrades((path) => ({ op: 'remove', path }));
+      await growGadgets(scene, 'remove');
     }
   });
 
@@ -140,7 +129,21 @@ describe('an object of a bound API', () => {
     const labels = { keep: 'yes', go: 'yes' };
     await gadget('shrinking', { spec: full, metadata: { labels, annotations: labels } });
     await gadgetSynced('shrinking', (copy, object) => jsonEqual(spec(copy), spec(object)));
+    await gadget('shrinking-too', { spec: { tags: { ours: '1' }, parts: [{ name: 'a' }], flags: ['x'] } });
+    const theirs = { injected: 'theirs', tags: { theirs: '1' }, parts: [{ name: 'b' }], flags: ['y'] };
+    const { copy: shared } = await gadgetSynced('shrinking-too');
+    await edit(scene.provider, scene.api.gadgets, shared.metadata, (each) => ({
+      ...each,
+      spec: {
+        ...spec(each),
+        ...theirs,
+        tags: { ours: '1', theirs: '1' },
+        parts: [{ name: 'a' }, { name: 'b' }],
+        flags: ['x', 'y'],
+      },
+    }));
     const start = await scene.stopController();
+    await editGadget('shrinking-too', (each) => ({ ...each, spec: { title: 'rest' } }));
     await editGadget('shrinking', (each) => ({
       ...each,
       metadata: { ...each.metadata, labels: { keep: 'yes' }, annotations: { keep: 'yes' } },
@@ -154,6 +157,9 @@ describe('an object of a bound API', () => {
       },
     }));
     await start();
+    await gadgetSynced('shrinking-too', (each) =>
+      jsonEqual(spec(each), { ...theirs, title: 'rest', mode: 'auto', parts: [{ name: 'b', count: 1 }] }),
+    );
     const { copy } = await gadgetSynced('shrinking', (each) => each.metadata.labels?.['go'] === undefined);
     const { object } = await gadgetSynced('shrinking');
     expect(spec(copy)).toEqual(spec(object));

@@ -9,13 +9,17 @@ import { stringifyJson } from '../../../src/kube/json.js';
 import type { KubeObject } from '../../../src/kube/object.js';
 import { readBench } from '../../harness/bench.js';
 import {
+  CONTROLLER_TOKEN,
   installClient,
   startController,
   type ClientInstallation,
   type Controller,
+  type ControllerOptions,
 } from '../../harness/client-installation.js';
 import { bindWithPlugin, createConsumer, type Consumer } from '../../harness/consumer.js';
+import type { FaultProxy } from '../../harness/fault-proxy.js';
 import { clientFor } from '../../harness/kube-client.js';
+import { writeKubeconfig } from '../../harness/kubeconfig.js';
 import { apply, kubectl } from '../../harness/kubectl.js';
 import { waitFor } from '../../harness/wait-for.js';
 import { uniqueName } from '../../harness/workspaces.js';
@@ -36,8 +40,12 @@ export interface Scene {
   close(): Promise<void>;
 }
 
-/** Installs client and kinds, and binds them with the plugin; about twenty seconds. */
-export async function openScene(stem: string): Promise<Scene> {
+/**
+ * Installs client and kinds, and binds them with the plugin; about twenty seconds.
+ *
+ * @param proxy stands between the controller and the workspaces' kcp
+ */
+export async function openScene(stem: string, proxy?: FaultProxy): Promise<Scene> {
   const bench = readBench();
   const name = uniqueName(stem);
   const dir = `${bench.dir}/${name}`;
@@ -49,7 +57,8 @@ export async function openScene(stem: string): Promise<Scene> {
     createConsumer('alice'),
     clientFor(kubernetes.kubeconfig),
   ]);
-  let controller = await startController({ installation, dir });
+  const options = { installation, dir, ...(proxy && (await throughProxy(proxy, installation))) };
+  let controller = await startController(options);
   await bindWithPlugin(consumer, installation, {
     backendUrl: kubernetes.backendUrl,
     template: api.template,
@@ -66,7 +75,7 @@ export async function openScene(stem: string): Promise<Scene> {
     stopController: async () => {
       await controller.stop();
       return async () => {
-        controller = await startController({ installation, dir });
+        controller = await startController(options);
       };
     },
     close: async () => {
@@ -78,6 +87,34 @@ export async function openScene(stem: string): Promise<Scene> {
       await kubectl(kubeconfig, ['delete', 'crd', ...crds, '--wait=false']);
     },
   };
+}
+
+async function throughProxy(
+  proxy: FaultProxy,
+  { kcp, workspace }: ClientInstallation,
+): Promise<Pick<ControllerOptions, 'kubeconfig' | 'args'>> {
+  const kubeconfig = await writeKubeconfig(`${kcp.dir}/kubeconfigs/${workspace.cluster}-proxied.yaml`, {
+    server: `${proxy.address}/clusters/${workspace.path}`,
+    ca: kcp.ca,
+    token: CONTROLLER_TOKEN,
+  });
+  return { kubeconfig, args: [`--vw-url-map=${kcp.address}=${proxy.address}`] };
+}
+
+/** Adds a field `grade` with a default to the provider's API, at three depths, or takes it away. */
+export async function growGadgets({ provider, api }: Scene, operation: 'add' | 'remove'): Promise<void> {
+  const properties = '/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties';
+  const paths = ['', '/parts/items/properties', '/steps/items/properties'];
+  await provider.patch(
+    { group: 'apiextensions.k8s.io', version: 'v1', resource: 'customresourcedefinitions' },
+    { name: `gadgets.${api.group}` },
+    'json',
+    paths.map((path) => ({
+      op: operation,
+      path: `${properties}${path}/grade`,
+      ...(operation === 'add' && { value: { type: 'string', default: 'plain' } }),
+    })),
+  );
 }
 
 /** An object of one of the kinds, as a user writes it. */

@@ -129,6 +129,15 @@ describe('the next step for an object that leaves', () => {
       'orphanCopy',
     ],
     [
+      'by its own policy Delete, against the binding’s',
+      {
+        consumer: leaving(spec, { annotations: { 'kcp.kube-bind.io/deletion-policy': 'Delete' } }),
+        copy: cached(copy),
+        context: context({ policies: { deletion: 'Orphan' } }),
+      },
+      'deleteCopy',
+    ],
+    [
       'while paused',
       { consumer: leaving(), copy: cached(copy), context: context({ policies: { paused: true } }) },
       'paused',

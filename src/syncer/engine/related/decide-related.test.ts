@@ -63,6 +63,10 @@ const marked = (object: KubeObject, labels: Record<string, string>): KubeObject 
   ...object,
   metadata: { ...object.metadata, labels: { ...object.metadata.labels, ...labels } },
 });
+const annotated = (object: KubeObject, annotations: Record<string, string>): KubeObject => ({
+  ...object,
+  metadata: { ...object.metadata, annotations: { ...object.metadata.annotations, ...annotations } },
+});
 const terminating = (object: KubeObject): KubeObject => ({
   ...object,
   metadata: { ...object.metadata, deletionTimestamp: '2030-01-01T00:00:00Z' },
@@ -156,6 +160,50 @@ describe('one related object', () => {
         provider: view('provider', marked(copyAt('provider'), { 'kcp.kube-bind.io/binding-uid': 'b-2' })),
       }),
       { kind: 'none' },
+    ],
+    [
+      'is in conflict with a copy that another workspace’s binding made in the same contract',
+      decide({
+        consumer: view('consumer', mine),
+        provider: view(
+          'provider',
+          annotated(marked(copyAt('provider'), { 'kcp.kube-bind.io/binding-uid': 'b-2' }), {
+            'kcp.kube-bind.io/cluster': 'elsewhere',
+          }),
+        ),
+      }),
+      { kind: 'conflict' },
+    ],
+    [
+      'that says itself to be an original of its side is one: providers may be chained',
+      decide({ consumer: view('consumer', marked(mine, { [KUBE_BIND.owner]: 'consumer' })) }),
+      { kind: 'create', end: 'provider' },
+    ],
+    [
+      'with a label of some binding is a copy of something, and not passed on',
+      decide({ consumer: view('consumer', marked(mine, { 'kcp.kube-bind.io/binding-uid': 'b-9' })) }),
+      { kind: 'none' },
+    ],
+    [
+      'that has become one that never moves loses its copy',
+      decide({
+        consumer: view('consumer', marked(mine, { [CREDENTIALS_LABEL]: 'true' })),
+        provider: view('provider', copyAt('provider')),
+      }),
+      { kind: 'delete', end: 'provider', cause: 'retract' },
+    ],
+    [
+      'of the provider stays there while the binding is paused',
+      decide({ provider: view('provider', theirs) }, { policies: { ...POLICIES, paused: true } }),
+      { kind: 'paused' },
+    ],
+    [
+      'that no claim selects waits for a copy that is being deleted already',
+      decide(
+        { consumer: view('consumer', mine), provider: view('provider', terminating(copyAt('provider'))) },
+        none,
+      ),
+      { kind: 'wait' },
     ],
     [
       'is in order',

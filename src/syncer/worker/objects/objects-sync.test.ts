@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { SYNCER_FINALIZER } from '../../../api/markers.js';
-import { A, COPY_A, CONTRACT, SyncBench } from './testing/sync-bench.js';
+import { ForeignClusterError, ofWorkspace } from './consumer-calls.js';
+import { A, CLUSTER, COPY_A, CONTRACT, SyncBench } from './testing/sync-bench.js';
 import type { BenchOptions } from './testing/sync-bench.js';
 import { nameOf } from './testing/model-object.js';
 import { apiError } from './testing/model-status.js';
@@ -554,21 +555,62 @@ describe('a foreign object at the place of the copy', () => {
     expect(copyOf(b)?.['spec']).toMatchObject({ size: 9 });
   });
 
-  it('that appears while the copy is made is not merged into', async () => {
+  it.each([
+    ['beside ours', { name: 'theirs' }],
+    ['in the place of ours', { name: 'theirs', size: 9 }],
+  ])('that appears while the copy is made, with fields %s, is not merged into', async (_where, spec) => {
     const b = await open();
     b.namespaces.give('ns');
     await b.idle();
     let before: ReturnType<typeof copyOf>;
     b.provider.intercept = ({ verb }) => {
-      if (verb === 'apply')
-        before ??= b.provider.edit(COPY_A, (object) => ({ ...object, spec: { name: 'theirs' } }));
+      if (verb === 'apply') before ??= b.provider.edit(COPY_A, (object) => ({ ...object, spec }));
     };
     b.put(A, { spec: { size: 1 } });
     await b.idle();
-    expect(copyOf(b)?.['spec']).toEqual({ name: 'theirs', replicas: 3 });
+    expect(copyOf(b)?.['spec']).toEqual({ ...spec, replicas: 3 });
     expect(copyOf(b)?.metadata.annotations).toBeUndefined();
     expect(copyOf(b)?.metadata.managedFields).toEqual(before?.metadata.managedFields);
     expect(b.sync.stats()).toMatchObject({ problem: { reason: 'Conflict' } });
+  });
+
+  it('that takes the place of the copy while it is changed is not written to', async () => {
+    const b = await open();
+    b.namespaces.give('ns');
+    b.put(A, { spec: { size: 1 } });
+    await b.idle();
+    let theirs: ReturnType<typeof copyOf>;
+    b.provider.intercept = ({ verb }, when) => {
+      if (verb !== 'apply' || when !== 'before' || theirs !== undefined) return;
+      b.provider.vanish(COPY_A);
+      theirs = b.provider.edit(COPY_A, (object) => ({ ...object, spec: { name: 'theirs' } }));
+    };
+    b.put(A, { spec: { size: 2 } });
+    await b.idle();
+    expect(theirs).toBeDefined();
+    expect(copyOf(b)).toEqual(theirs);
+    expect(b.sync.stats()).toMatchObject({ problem: { reason: 'Conflict' } });
+  });
+
+  it('that somebody else takes over first is theirs, whatever the policy', async () => {
+    bench = new SyncBench({ policy: { conflictPolicy: 'Adopt' } });
+    const b = bench;
+    b.namespaces.give('ns');
+    b.provider.edit(COPY_A, (object) => ({ ...object, spec: { size: 1 } }));
+    let theirs: ReturnType<typeof copyOf>;
+    b.provider.intercept = ({ verb }, when) => {
+      if (verb !== 'apply' || when !== 'before' || theirs !== undefined) return;
+      const annotations = { 'kube-bind.io/cluster-namespace': 'other', 'kube-bind.io/consumer-uid': 'x' };
+      theirs = b.provider.edit(COPY_A, (object) => ({
+        ...object,
+        metadata: { ...object.metadata, annotations },
+      }));
+    };
+    b.put(A, { spec: { size: 2 } });
+    await b.start();
+    expect(theirs).toBeDefined();
+    expect(copyOf(b)).toEqual(theirs);
+    expect(b.sync.stats().problem?.message).toContain('belongs to another consumer');
   });
 
   it('with the konnector’s marks is migrated: its leftovers go, its managers too', async () => {
@@ -657,6 +699,18 @@ describe('a workspace that cannot be trusted', () => {
     expect(b.provider.all()).toEqual([]);
     expect(b.takeWrites()).toEqual([]);
     expect(b.sync.stats().refused).toBeGreaterThan(0);
+  });
+
+  it('answers with another workspace’s object: the answer is not used', () => {
+    const object = {
+      apiVersion: 'v1',
+      kind: 'Widget',
+      metadata: { name: 'a', annotations: { 'kcp.io/cluster': CLUSTER }, managedFields: [{}] },
+    };
+    expect(ofWorkspace(CLUSTER, object).metadata).not.toHaveProperty('managedFields');
+    const elsewhere = { ...object, metadata: { name: 'a', annotations: { 'kcp.io/cluster': 'elsewhere' } } };
+    expect(() => ofWorkspace(CLUSTER, elsewhere)).toThrow(ForeignClusterError);
+    expect(() => ofWorkspace(CLUSTER, { ...object, metadata: { name: 'a' } })).toThrow(ForeignClusterError);
   });
 
   it('refuses the status: the object fails alone and the copy is kept in sync', async () => {
