@@ -194,6 +194,33 @@ describe('unbinding', () => {
     await world.run();
     expect(seen).toEqual([['shared']]);
   });
+
+  it('leaves after a minute where another binding never tells, and gives up no namespace', async () => {
+    const world = await bound();
+    world.createBinding('other', { connection: 'c', template: 'widgets' });
+    await world.run();
+    const unreadable = { status: 'False', reason: 'ConsumerUnreachable', message: '' } as const;
+    world.worker = (assignment) => {
+      const good = world.goodWorker(assignment);
+      return assignment.bindingName === 'b'
+        ? good
+        : { ...good, conditions: { ...good.conditions, Syncing: unreadable } };
+    };
+    const { pool } = await scenario.restart();
+    const seen: unknown[] = [];
+    const assign = pool.assign.bind(pool);
+    pool.assign = (assignment) => {
+      if (assignment.stage === 'leave') seen.push(assignment.namespacesInUse);
+      assign(assignment);
+    };
+    world.kcp.objects.delete(BINDINGS, WORKSPACE, 'b');
+    await world.run(50_000);
+    expect(seen).toEqual([]);
+    expect(world.binding('b')).toBeDefined();
+    await world.run(60_000);
+    expect(seen).toEqual(['unknown']);
+    expect(world.binding('b')).toBeUndefined();
+  });
 });
 
 describe('a binding whose finalizer somebody took off', () => {

@@ -273,6 +273,21 @@ describe('runReflector', () => {
     await run;
   });
 
+  it('does not take a watch that is accepted and broken off at once for one', async () => {
+    const { clock, server, stop, start, events } = rig();
+    const run = start();
+    await settle();
+    for (let round = 0; round < 5; round += 1) {
+      server.cut(new TransportError('x', 'reset'));
+      await clock.advance(4000);
+    }
+    expect(events.map(({ type }) => type)).not.toContain('recovered');
+    await clock.advance(60_000);
+    expect(events.filter(({ type }) => type === 'recovered')).toHaveLength(1);
+    stop.abort();
+    await run;
+  });
+
   it('ends a watch that falls silent although its connection stands (D01)', async () => {
     const { clock, server, stop, start, events, names } = rig();
     const run = start();

@@ -39,7 +39,7 @@ export type ReflectorEvent =
   | { readonly type: 'relist'; readonly cause: RelistCause }
   /** A watch is opened again from where the last one ended. */
   | { readonly type: 'reconnect' }
-  /** The server has accepted a watch after failures; nothing need have changed meanwhile. */
+  /** After failures, a watch shows something or has stood for a while; nothing need have changed meanwhile. */
   | { readonly type: 'recovered' }
   | {
       readonly type: 'error';
@@ -156,6 +156,13 @@ async function watchOnce(
   let resourceVersion = resumeFrom;
   let error: unknown;
   const stream = { opened: false };
+  // A server that accepts each watch and breaks it off has not recovered.
+  let recovered = failed ? () => tell({ type: 'recovered' }) : () => undefined;
+  const isRecovered = (): void => {
+    recovered();
+    recovered = () => undefined;
+  };
+  let cancelStanding = (): void => undefined;
   try {
     const events = guardedWatch(
       client,
@@ -170,12 +177,13 @@ async function watchOnce(
         signal,
         onOpen: () => {
           stream.opened = true;
-          if (failed) tell({ type: 'recovered' });
+          cancelStanding = clock.after(limits.stableMs, isRecovered);
         },
       },
       clock,
     );
     for await (const event of events) {
+      isRecovered();
       if (event.type === 'BOOKMARK') resourceVersion = event.resourceVersion || resourceVersion;
       else {
         guardSink(() => sink.apply(event));
@@ -184,6 +192,8 @@ async function watchOnce(
     }
   } catch (caught) {
     error = caught ?? new Error('the watch failed without an error');
+  } finally {
+    cancelStanding();
   }
   const reshaped = options.schemaMayChange === true && stream.opened && error instanceof ApiError;
   return { phase: 'watch', error, resourceVersion, lastedMs: clock.now() - started, reshaped };

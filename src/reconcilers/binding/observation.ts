@@ -1,6 +1,6 @@
 import type { ConditionState } from '../../api/conditions.js';
 import type { Account } from '../../state/records.js';
-import type { ConsumerAccess } from '../../syncer/protocol/assignment.js';
+import type { ConsumerAccess, NamespacesInUse } from '../../syncer/protocol/assignment.js';
 import type { BindingReport } from '../../syncer/protocol/report.js';
 import type { KubeObject } from '../../kube/object.js';
 import type { ExportHome, WorkspaceClaims } from '../claims.js';
@@ -104,8 +104,8 @@ export interface BindingObservation {
   /** This process has a worker that may write to a provider for it. */
   readonly working: boolean;
   readonly progress: Progress;
-  /** Namespaces in which other bindings of the contract namespace have copies; undefined: not all are known. */
-  readonly namespacesInUse: readonly string[] | undefined;
+  /** Namespaces in which other bindings of the contract namespace have copies; undefined: not all are known yet. */
+  readonly namespacesInUse: NamespacesInUse | undefined;
 }
 
 export type BindingCondition =

@@ -7,6 +7,7 @@ import {
 } from '../../api/markers.js';
 import { isStatus, KubeError } from '../../kube/errors.js';
 import type { KubeObject } from '../../kube/object.js';
+import type { NamespacesInUse } from '../../syncer/protocol/assignment.js';
 import type { ExportHome, WorkspaceClaims } from '../claims.js';
 import { detail } from '../conditions.js';
 import type { ReconcilerDeps } from '../deps.js';
@@ -37,6 +38,8 @@ import { servableSchemas, type SchemaDecision, type ServedApi } from './schema-p
 
 /** Parts of a generated export that nobody should have touched are looked at again after this time. */
 const VERIFY_MS = 60 * 60_000;
+/** After a start other bindings need a moment to tell what they use. */
+const PEERS_PATIENCE_MS = 60_000;
 /** A schema that kcp refused is tried again after this time, or when it changes. */
 const REFUSED_MS = 10 * 60_000;
 
@@ -125,11 +128,20 @@ export class BindingObserver {
         ? { kind: 'none' }
         : await this.#access(runtime, base, served, workspaces),
       missing: await this.#missing(runtime, base),
-      namespacesInUse: base.progress.cleaned ? this.#peers(base) : undefined,
+      namespacesInUse: base.progress.cleaned ? this.#namespacesInUse(runtime, base) : undefined,
     };
   }
 
-  #peers(observed: BindingObservation): readonly string[] | undefined {
+  /** One whose API is not served, or forbidden, may never tell: then no namespace is given up. */
+  #namespacesInUse(runtime: Runtime, observed: BindingObservation): NamespacesInUse | undefined {
+    const known = this.#namespacesOfPeers(observed);
+    const now = this.#deps.clock.now();
+    runtime.peersAwaitedSince = known === undefined ? (runtime.peersAwaitedSince ?? now) : undefined;
+    if (known !== undefined || runtime.peersAwaitedSince === undefined) return known;
+    return now - runtime.peersAwaitedSince >= PEERS_PATIENCE_MS ? 'unknown' : undefined;
+  }
+
+  #namespacesOfPeers(observed: BindingObservation): readonly string[] | undefined {
     return namespacesOfPeers(observed.ref, this.#contractUid(observed), {
       exports: this.#deps.clientWorkspace.generatedExports,
       reports: this.#shared.reports,

@@ -173,7 +173,7 @@ function leave(observed: BindingObservation): Release {
       steps: [],
       syncing: no(
         'WaitingForProvider',
-        `Other bindings of the same provider have not said yet which of its namespaces they use. ${FORCE}`,
+        `Other bindings of the same provider have not said yet which of its namespaces they use. After a minute it goes on, and leaves all of them. ${FORCE}`,
       ),
       lookAgainMs: POLL_MS,
     };

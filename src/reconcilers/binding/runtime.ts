@@ -21,6 +21,8 @@ export interface Runtime {
   /** An APIBinding is bound: objects may exist. */
   bound: boolean;
   firstSeenAt: number;
+  /** Since when it waits for other bindings to tell which of the provider's namespaces they use. */
+  peersAwaitedSince: number | undefined;
   progress: Progress;
   /** When all parts of the generated export were last looked at. */
   verifiedAt: number | undefined;
@@ -55,6 +57,7 @@ export class Runtimes {
       assigned: undefined,
       bound: false,
       firstSeenAt: now,
+      peersAwaitedSince: undefined,
       progress: { drained: false, cleaned: false },
       verifiedAt: undefined,
       schemasReplaced: undefined,

@@ -83,8 +83,11 @@ export interface BindingAssignment {
   /** One binding of a connection beats; the names go into ClusterBinding.status.consumerSecretRef. */
   readonly heartbeat?: { readonly secretNamespace: string; readonly secretName: string };
   /** Contract namespaces' APIServiceNamespaces that other bindings of the connection still use. */
-  readonly namespacesInUse: readonly string[];
+  readonly namespacesInUse: NamespacesInUse;
 }
+
+/** Consumer namespaces; `unknown`: any may be in use, so none is given up. */
+export type NamespacesInUse = readonly string[] | 'unknown';
 
 /** Limits and deadlines of all bindings in a worker; options so that tests can shorten them. */
 export interface SyncerOptions {

@@ -776,6 +776,19 @@ describe('leave', () => {
     expect(bench.reasons['Syncing']).toBe('Released');
   });
 
+  it('gives up no namespace while it is not known who uses which', async () => {
+    bench = new Bench({}, (provider) => provider.export('cowboys'));
+    await bench.clock.advance(1000);
+    namespace('empty');
+    bench.assign({ stage: 'leave', namespacesInUse: 'unknown' });
+    await bench.clock.advance(1000);
+    expect(bench.provider.writes.filter((call) => call.startsWith('delete'))).toEqual([]);
+    expect(bench.report).toMatchObject({ left: true });
+    expect(bench.report?.remaining).toContain(
+      `APIServiceNamespace ${CONTRACT}/empty (another binding may have objects in it; it goes with the last one)`,
+    );
+  });
+
   it('keeps a namespace in which a related copy was left behind by the user’s wish', async () => {
     bench = new Bench({}, (provider) => {
       provider.claims = [{ group: '', resource: 'secrets', selector: {} }];

@@ -8,7 +8,7 @@ import { listRemaining } from '../../backend/provider/remaining.js';
 import { reportExportStatus } from '../../backend/provider/report-status.js';
 import { removeServiceNamespace } from '../../backend/provider/service-namespace.js';
 import type { KubeClient, RequestOptions } from '../../kube/client.js';
-import type { BindingAssignment } from '../protocol/assignment.js';
+import type { BindingAssignment, NamespacesInUse } from '../protocol/assignment.js';
 import type { Clock } from '../../kube/clock.js';
 import { isStatus } from '../../kube/errors.js';
 import { isJsonObject } from '../../kube/json-value.js';
@@ -19,13 +19,15 @@ export interface LeaveOptions {
   readonly clock: Clock;
   readonly request: RequestOptions;
   /** Consumer namespaces that other bindings of the connection have copies in. */
-  readonly namespacesInUse: readonly string[];
+  readonly namespacesInUse: NamespacesInUse;
   /** Related resources that the export claims: copies of them may have been left behind on purpose. */
   readonly claimed?: readonly { readonly group: string; readonly resource: string }[];
 }
 
 /** A report holds no more than this. */
 const MAX_REMAINING = 100;
+
+const MAYBE_USED = 'another binding may have objects in it; it goes with the last one';
 
 /**
  * Removes what our account may remove on the provider: our APIServiceNamespaces that hold nobody's copies, and the
@@ -39,7 +41,7 @@ export async function leave(
   { clock, request, namespacesInUse, claimed = [] }: LeaveOptions,
 ): Promise<string[]> {
   const kinds = claimed.flatMap(({ group, resource }) => relatedKind(group, resource)?.gvr ?? []);
-  const kept = await removeNamespaces(contract, { inUse: new Set(namespacesInUse), claimed: kinds }, request);
+  const kept = await removeNamespaces(contract, { inUse: namespacesInUse, claimed: kinds }, request);
   await removeExportRequest(contract, found.name, request);
   await reportExportStatus(contract, found.name, { bound: false }, { clock, ...request });
   return [...(await listRemaining(contract, found, request)), ...kept].slice(0, MAX_REMAINING);
@@ -48,14 +50,16 @@ export async function leave(
 /** Deleting an APIServiceNamespace deletes the provider's namespace with all that is in it, so each is looked into. */
 async function removeNamespaces(
   contract: ProviderContract,
-  { inUse, claimed }: { readonly inUse: ReadonlySet<string>; readonly claimed: readonly Gvr[] },
+  { inUse, claimed }: { readonly inUse: NamespacesInUse; readonly claimed: readonly Gvr[] },
   request: RequestOptions,
 ): Promise<string[]> {
   const { client, namespace } = contract;
   const { items } = await client.list(GVR.serviceNamespaces, { namespace, ...request });
-  const ours = items.filter(
-    ({ metadata }) => metadata.labels?.[COMPONENT_LABEL] !== undefined && !inUse.has(metadata.name),
-  );
+  const mine = items.filter(({ metadata }) => metadata.labels?.[COMPONENT_LABEL] !== undefined);
+  if (inUse === 'unknown')
+    return mine.map(({ metadata: { name } }) => `APIServiceNamespace ${namespace}/${name} (${MAYBE_USED})`);
+  const used = new Set(inUse);
+  const ours = mine.filter(({ metadata }) => !used.has(metadata.name));
   if (ours.length === 0) return [];
   const exported = await exportedResources(contract, request);
   const kept: string[] = [];

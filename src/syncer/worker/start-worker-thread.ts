@@ -1,6 +1,7 @@
 import type { MessagePort } from 'node:worker_threads';
 import { createDialler, createOpenDialler, type Dialler } from '../../kube/dialler/dialler.js';
 import type { ServerCredentials } from '../../kube/credentials.js';
+import type { ReflectorEvent } from '../../kube/cache/reflector.js';
 import { createSystemClock } from '../../kube/system-clock.js';
 import type { QueueFailure } from '../../kube/run-queue.js';
 import { connect } from '../../kube/transport/connect.js';
@@ -16,7 +17,7 @@ import type { ObjectSyncOutput } from './object-sync.js';
 import type { SyncEvent } from './objects/object-teller.js';
 import { createResourceSync } from './objects/objects-sync.js';
 import { pacedConnector } from './provider-connector.js';
-import type { RequestMade } from './objects/side.js';
+import type { RequestMade, SideName } from './objects/side.js';
 import { ProviderLink } from './provider-link.js';
 import { createRelatedSync } from './related/related-sync.js';
 import type { SyncPlaces, SyncPolicy } from './resource-sync.js';
@@ -81,7 +82,15 @@ export async function startWorkerThread(port: MessagePort, data: WorkerData): Pr
         },
         onChange: () => told.changed(),
         onRequest: (request: RequestMade) => metrics.request(request),
-        meter: metrics.meter,
+        meter: {
+          ...metrics.meter,
+          watched: (side: SideName, event: ReflectorEvent) => {
+            metrics.meter.watched(side, event);
+            if (event.type !== 'error') return;
+            const { phase, error, failures, retryInMs } = event;
+            sessionLog.debug({ side, phase, err: error, failures, retryInMs }, 'a watch failed');
+          },
+        },
         onFailure: ({ key, error, failures, retryInMs }: QueueFailure<string>) => {
           metrics.objectFailed();
           sessionLog.debug({ key, err: error, failures, retryInMs }, 'an object could not be synced');
