@@ -9,7 +9,7 @@ import { CONTRACT } from './testing/sync-bench.js';
 import { World } from './testing/world.js';
 import type { Step } from './testing/world.js';
 
-const RUNS = 15;
+const RUNS = 40;
 const HOUR = 3_600_000;
 
 const word = fc.constantFrom('a', 'b', 'c');
@@ -90,6 +90,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     }),
   },
   { weight: 5, arbitrary: fc.record({ do: fc.constantFrom('idle' as const, 'restart' as const) }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constantFrom('pause' as const, 'resume' as const) }) },
   {
     weight: 2,
     arbitrary: fc.record({ do: fc.constant('wait' as const), ms: fc.integer({ min: 1, max: 20_000 }) }),
@@ -178,6 +179,7 @@ describe('whatever happens on both sides, in any order, with crashes between any
               contentOf(world.foreign),
             );
           expect(world.wrongDeletes).toEqual([]);
+          expect(world.pausedWrites).toEqual([]);
           bench.takeWrites();
           await bench.advance(2 * HOUR);
           expect(bench.takeWrites()).toEqual([]);

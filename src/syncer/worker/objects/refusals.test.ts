@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import type { KubeObject } from '../../../kube/object.js';
+import type { KubeObject, ObjectMeta } from '../../../kube/object.js';
+import { isEdit } from './change-kind.js';
 import { tooLarge } from './object-size.js';
 import { apiError } from './testing/model-status.js';
 import { A, COPY_A, SyncBench } from './testing/sync-bench.js';
@@ -101,6 +102,37 @@ describe('a status that the workspace refuses', () => {
     await b.idle();
     expect(statusOf(b)).toMatchObject({ text: text(1_200_000) });
   });
+});
+
+describe('a status that the workspace stores otherwise', () => {
+  it('is written once, and again when it is another one', async () => {
+    const b = await open();
+    b.consumer.mutate = (object) =>
+      object['status'] === undefined ? object : { ...object, status: { a: 1 } };
+    b.provider.editStatus(COPY_A, { a: 1, unknown: 1 });
+    await b.advance(60 * MINUTE);
+    b.provider.editStatus(COPY_A, { a: 1, unknown: 2 });
+    await b.advance(60 * MINUTE);
+    expect(statusTries(b)).toBe(2);
+    expect(statusOf(b)).toEqual({ a: 1 });
+  });
+});
+
+describe('what ends the waiting after a refusal', () => {
+  const object = (metadata: Partial<ObjectMeta>): KubeObject => ({
+    apiVersion: 'v1',
+    kind: 'X',
+    metadata: { name: 'a', uid: '1', generation: 1, labels: { a: '1' }, ...metadata },
+  });
+  it.each([
+    ['another resourceVersion', { resourceVersion: '9' }, false],
+    ['a finalizer', { finalizers: ['x'] }, false],
+    ['another generation', { generation: 2 }, true],
+    ['another object of the name', { uid: '2' }, true],
+    ['a deletion', { deletionTimestamp: '2030-01-01T00:00:00Z' }, true],
+    ['a label', { labels: { a: '2' } }, true],
+    ['an annotation', { annotations: { a: '2' } }, true],
+  ])('%s: %#', (_name, change, expected) => expect(isEdit(object({}), object(change))).toBe(expected));
 });
 
 describe('a copy that the provider refuses for its size', () => {

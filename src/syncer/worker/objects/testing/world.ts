@@ -20,7 +20,7 @@ export type WorldStep =
   | { readonly do: 'mute' | 'unmute'; readonly side: SideName }
   | { readonly do: 'fail'; readonly side: SideName; readonly nth: number; readonly code: number }
   | { readonly do: 'crash'; readonly nth: number; readonly when: 'before' | 'after' }
-  | { readonly do: 'idle' | 'restart' }
+  | { readonly do: 'idle' | 'restart' | 'pause' | 'resume' }
   | { readonly do: 'wait'; readonly ms: number };
 
 export type Step = ObjectStep | WorldStep | { readonly do: 'foreign'; readonly spec: JsonObject };
@@ -34,6 +34,9 @@ export class World {
   foreign: KubeObject | undefined;
   /** Deletions that nobody asked for. */
   readonly wrongDeletes: string[] = [];
+  /** What was written although the binding was paused, and nothing was on its way. */
+  readonly pausedWrites: string[] = [];
+  #paused = false;
   #crashed = false;
   #crashIn: { nth: number; when: 'before' | 'after' } | undefined;
   readonly #failures: Record<'consumer' | 'provider', Map<number, number>> = {
@@ -54,6 +57,7 @@ export class World {
       throw new Error('the process dies');
     }
     if (when === 'after') return;
+    this.#notePausedWrite(side, request);
     for (const [left, code] of [...this.#failures[side]]) {
       this.#failures[side].delete(left);
       if (left === 0) throw apiError(code, code === 500 ? 'InternalError' : '', 'injected');
@@ -64,6 +68,11 @@ export class World {
       if (original !== undefined && original.metadata.deletionTimestamp === undefined)
         this.wrongDeletes.push(request.target);
     }
+  }
+
+  #notePausedWrite(side: SideName, { verb, target }: ModelRequest): void {
+    if (this.#paused && !['get', 'list', 'watch', 'dryRun'].includes(verb))
+      this.pausedWrites.push(`${side} ${verb} ${target}`);
   }
 
   /** Takes one step; an object that the step needs and that is not there makes it no step. */
@@ -142,6 +151,14 @@ export class World {
       case 'restart':
         await this.#revive();
         return;
+      case 'pause':
+        bench.update({ paused: true });
+        await bench.idle();
+        this.#paused = true;
+        return;
+      case 'resume':
+        this.#resume();
+        return;
       case 'idle':
         await bench.idle();
         return;
@@ -153,6 +170,11 @@ export class World {
   #editCopy(target: ObjectName, change: (object: KubeObject) => KubeObject): void {
     if (this.bench.provider.object(nameOf(target)) === undefined) return;
     this.bench.provider.edit(target, change, 'provider-controller');
+  }
+
+  #resume(): void {
+    this.#paused = false;
+    this.bench.update({ paused: false });
   }
 
   async #revive(): Promise<void> {
@@ -168,6 +190,7 @@ export class World {
     this.#failures.provider.clear();
     bench.consumer.unmute();
     bench.provider.unmute();
+    this.#resume();
     for (const { metadata } of bench.provider.all())
       this.#editCopy(metadata, (held) => ({ ...held, metadata: { ...held.metadata, finalizers: [] } }));
     for (let hour = 0; hour < 3; hour++) await bench.advance(HOUR);
