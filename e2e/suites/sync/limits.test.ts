@@ -170,7 +170,7 @@ describe('objects at the limits', () => {
         );
         expect((await versions()).text).toEqual(before.text);
         await waitFor(async () => (await figures()).pending === 0, { what: 'nothing to be pending' });
-        // 64 MiB for the process, and what a worker holds of each object on both sides.
+        // What the process takes by itself, and no more than 50 KiB for each object, both sides together.
         expect(await peakMemoryMiB(pid)).toBeLessThan(400 + OBJECTS / 20);
       } finally {
         await growGadgets(scene, 'remove');

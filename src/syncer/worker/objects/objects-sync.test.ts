@@ -356,6 +356,11 @@ describe('a refused object', () => {
     b.put(A, { spec: { name: 'one' } });
     await b.idle();
     expect(b.sync.stats()).toMatchObject({ failing: 0, pending: 0 });
+    // The same trouble again is worth another event.
+    expect(b.events).toHaveLength(1);
+    b.put(A, { spec: { name: 'two' } });
+    await b.idle();
+    expect(b.events).toHaveLength(2);
   });
 });
 
@@ -822,6 +827,46 @@ describe('drain', () => {
     expect(b.provider.all()).toEqual([]);
     expect(b.consumer.all().map((object) => object.metadata.finalizers)).toEqual([undefined, undefined]);
     expect(b.consumer.all()).toHaveLength(2);
+  });
+
+  it.each([
+    ['with its object', false],
+    ['whose object is gone', true],
+  ])('is not over while a copy %s is held on the provider', async (_name, vanished) => {
+    const b = await open();
+    b.put(A, { spec: { size: 1 } });
+    await b.idle();
+    const finalizers = (names: string[]) =>
+      b.provider.edit(COPY_A, (object) => ({
+        ...object,
+        metadata: { ...object.metadata, finalizers: names },
+      }));
+    finalizers(['example.org/teardown']);
+    if (vanished) b.consumer.vanish(A);
+    b.sync.drain();
+    await b.advance(600_000);
+    expect(copyOf(b)?.metadata.deletionTimestamp).toBeDefined();
+    expect(b.sync.stats().drained).toBe(false);
+    finalizers([]);
+    await b.idle();
+    expect(copyOf(b)).toBeUndefined();
+    expect(b.sync.stats().drained).toBe(true);
+  });
+
+  it('is not over while an object cannot be freed', async () => {
+    const b = await open();
+    b.put(A, { spec: { size: 1 } });
+    await b.idle();
+    b.consumer.intercept = ({ verb }, when) => {
+      if (verb === 'patch' && when === 'before') throw apiError(403, 'Forbidden', 'no');
+    };
+    b.sync.drain();
+    await b.idle();
+    expect(copyOf(b)).toBeUndefined();
+    expect(b.sync.stats().drained).toBe(false);
+    b.consumer.intercept = () => undefined;
+    await b.advance(120_000);
+    expect(b.sync.stats().drained).toBe(true);
   });
 
   it('by policy Orphan strips the marks instead', async () => {
