@@ -9,7 +9,14 @@ import {
   type Controller,
 } from '../../harness/client-installation.js';
 import { readCondition, type SeenCondition } from '../../harness/conditions.js';
-import { applyDatabase, createConsumer, syncedDatabase, type Consumer } from '../../harness/consumer.js';
+import {
+  allCopies,
+  applyDatabase,
+  createConsumer,
+  syncedDatabase,
+  type Consumer,
+  type Database,
+} from '../../harness/consumer.js';
 import { createContractAccount, type ContractAccount } from '../../harness/contract-account.js';
 import { kubectl, runKubectl } from '../../harness/kubectl.js';
 import { staysTrue, waitFor } from '../../harness/wait-for.js';
@@ -53,6 +60,11 @@ const CLAIMS = [
   },
   { group: '', resource: 'serviceaccounts', selector: { labelSelector: { matchLabels: { share: 'yes' } } } },
 ];
+
+/** The copy of that workspace's object `held`. */
+function isHeld({ name, annotations = {} }: Database['metadata'], cluster: string): boolean {
+  return name === 'held' && annotations['kcp.kube-bind.io/cluster'] === cluster;
+}
 
 describe('related resources', () => {
   const bench = readBench();
@@ -368,6 +380,51 @@ describe('related resources', () => {
     const syncing = await condition('Syncing', (each) => each.message.includes('default/backed-up'));
     expect(syncing.status).toBe('True');
     await kubectl(alice.kubeconfig, ['delete', 'database', 'backed-up', '-n', 'default', '--timeout=60s']);
+  });
+
+  it('waits while a namespace of the workspace ends, and goes on when there is one again', async () => {
+    const closing = ['-n', 'closing'];
+    await kubectl(alice.kubeconfig, ['create', 'namespace', 'closing']);
+    await applyDatabase(alice.kubeconfig, 'held', { engine: 'mysql' }, { namespace: 'closing' });
+    const copy = await waitFor(
+      async () => (await allCopies()).find(({ metadata }) => isHeld(metadata, alice.workspace.cluster)),
+      { what: 'the copy in another namespace', timeout: 60_000 },
+    );
+    const at = [copy.metadata.name, '-n', copy.metadata.namespace];
+    const finalizers = (names: string[]) =>
+      kubectl(bench.provider.kubeconfig, [
+        ...['patch', 'database.example.org', ...at, '--type=merge', '-p'],
+        JSON.stringify({ metadata: { finalizers: names } }),
+      ]);
+    await finalizers(['example.org/teardown']);
+    await kubectl(alice.kubeconfig, ['delete', 'namespace', 'closing', '--wait=false']);
+    await waitFor(
+      async () =>
+        (await kubectl(alice.kubeconfig, ['get', 'database', 'held', ...closing, '-o', 'json'])).includes(
+          'deletionTimestamp',
+        ),
+      { what: 'the namespace to end', timeout: 60_000 },
+    );
+    await applyRelated(bench.provider.kubeconfig, {
+      kind: 'Secret',
+      name: 'late',
+      namespace: copy.metadata.namespace,
+      labels: share,
+      data: { a: 'YQ==' },
+    });
+    const said = await condition('Syncing', (each) => each.status === 'False');
+    expect(said.message).toMatch(/being terminated/);
+    await finalizers([]);
+    await waitFor(
+      async () => (await runKubectl(alice.kubeconfig, ['get', 'namespace', 'closing'])).code !== 0,
+      { what: 'the namespace to have ended', timeout: 120_000 },
+    );
+    await kubectl(alice.kubeconfig, ['create', 'namespace', 'closing']);
+    await waitFor(() => readRelated(alice.kubeconfig, 'secret', 'late', 'closing'), {
+      what: 'the Secret in the new namespace',
+      timeout: 120_000,
+    });
+    await condition('Syncing', (each) => each.status === 'True');
   });
 
   it('moves nothing of a claim that was not accepted, until it is', async () => {
