@@ -307,6 +307,104 @@ describe('a binding', () => {
     });
   });
 
+  describe('to an API that another binding of the workspace has', () => {
+    const twins = `${uniqueName('twins')}.example.test`;
+    const { kubernetes } = bench;
+    const second = { ...bench, provider: { ...bench.provider, kubeconfig: kubernetes.kubeconfig } };
+    let two: Consumer;
+
+    beforeAll(async () => {
+      two = await createConsumer('carol');
+      await bindWithPlugin(two, installation, { args: ['--name=first', '--connection=one'] });
+      await applyDatabase(two.kubeconfig, 'main', { engine: 'postgres' });
+      await syncedDatabase(two, 'main');
+    });
+
+    afterAll(async () => {
+      const names = ['crd', `databases.${twins}`, '--ignore-not-found', '--wait=false'];
+      await kubectl(kubernetes.kubeconfig, ['delete', ...names]);
+    });
+
+    it('says so, and touches no object and no copy of the first one, which goes on (B09)', async () => {
+      const { object, copy } = await syncedDatabase(two, 'main');
+      await bindWithPlugin(two, installation, {
+        backendUrl: kubernetes.backendUrl,
+        args: ['--name=second', '--connection=two', '--wait=false'],
+      });
+      const said = await conditionWith(two.kubeconfig, 'kubebindbinding', 'second', {
+        type: 'APIBound',
+        reason: 'NameConflict',
+      });
+      expect(said.message).toMatch(/kbb-.*Remove the other one/);
+      await applyDatabase(two.kubeconfig, 'main', { engine: 'postgres', sizeGiB: 12 });
+      const after = await syncedDatabase(two, 'main', (_, { spec }) => spec.sizeGiB === 12);
+      expect(after.object.metadata.uid).toBe(object.metadata.uid);
+      expect(after.copy.metadata.uid).toBe(copy.metadata.uid);
+      expect(await copiesOf(object, second)).toEqual([]);
+      const ready = { type: 'Ready', reason: 'Ready' };
+      await conditionWith(two.kubeconfig, 'kubebindbinding', 'first', ready);
+    });
+
+    it('becomes Ready by itself when the first one goes (B09)', async () => {
+      const { object } = await syncedDatabase(two, 'main');
+      await kubectl(two.kubeconfig, ['delete', 'kubebindbinding', 'first', '--timeout=110s']);
+      expect(await copiesOf(object)).toEqual([]);
+      const ready = { type: 'Ready', reason: 'Ready', timeout: 60_000 };
+      await conditionWith(two.kubeconfig, 'kubebindbinding', 'second', ready);
+      await applyDatabase(two.kubeconfig, 'main', { engine: 'postgres' });
+      const again = await syncedDatabase(two, 'main', undefined, second);
+      expect(await copiesOf(again.object)).toEqual([]);
+    });
+
+    it('in another group is served beside it, under the same kind and short name (B09)', async () => {
+      const before = await syncedDatabase(two, 'main', undefined, second);
+      const crd = parse(OTHER_CRD) as { metadata: object; spec: { names: object } };
+      const metadata = { name: `databases.${twins}`, labels: { 'kube-bind.io/exported': 'true' } };
+      const names = { ...DATABASE_NAMES, shortNames: ['db'] };
+      await apply(
+        kubernetes.kubeconfig,
+        stringify({ ...crd, metadata, spec: { ...crd.spec, group: twins, names } }),
+      );
+      await apply(
+        two.kubeconfig,
+        stringify({
+          apiVersion: 'kcp.kube-bind.io/v1alpha1',
+          kind: 'KubeBindBinding',
+          metadata: { name: 'twin' },
+          spec: {
+            connection: 'two',
+            resources: [{ group: twins, resource: 'databases', versions: ['v1'] }],
+          },
+        }),
+      );
+      await conditionWith(two.kubeconfig, 'kubebindbinding', 'twin', { type: 'Ready', reason: 'Ready' });
+      await apply(
+        two.kubeconfig,
+        stringify({
+          apiVersion: `${twins}/v1`,
+          kind: 'Database',
+          metadata: { name: 'main', namespace: 'default' },
+          spec: { engine: 'twin' },
+        }),
+      );
+      await waitFor(
+        async () => {
+          const all = ['get', `databases.${twins}`, '-A', '-o', 'jsonpath={..spec.engine}'];
+          return (await kubectl(kubernetes.kubeconfig, all)) === 'twin';
+        },
+        { what: "the twin's copy" },
+      );
+      await applyDatabase(two.kubeconfig, 'main', { engine: 'postgres', sizeGiB: 14 });
+      const after = await syncedDatabase(two, 'main', (_, { spec }) => spec.sizeGiB === 14, second);
+      expect(after.object.metadata.uid).toBe(before.object.metadata.uid);
+      expect(after.copy.metadata.uid).toBe(before.copy.metadata.uid);
+      await conditionWith(two.kubeconfig, 'kubebindbinding', 'second', { type: 'Ready', reason: 'Ready' });
+      await kubectl(two.kubeconfig, ['delete', 'kubebindbinding', 'twin', '--timeout=110s']);
+      const { uid } = (await syncedDatabase(two, 'main', undefined, second)).object.metadata;
+      expect(uid).toBe(before.object.metadata.uid);
+    });
+  });
+
   describe('that kcp calls Bound and does not serve', () => {
     beforeAll(async () => {
       await bindWithPlugin(plain, installation);

@@ -70,6 +70,6 @@ function versionKept(kept: readonly KeptVersion[], { apiBinding }: BindingObserv
   const where = apiBinding.kind === 'found' ? ` of APIBinding ${apiBinding.object.metadata.name}` : '';
   return yes(
     'VersionKept',
-    `The provider does not serve any more: version ${detail(shown.join(', '))}. This workspace still serves it, deprecated and last, because kcp may hold objects in it (status.boundResources[].storageVersions${where}) and could not unbind the API without it. Everything else is as the provider describes. This ends when the provider serves the version again, or when this binding is deleted and created again.`,
+    `The provider does not serve version ${detail(shown.join(', '))}. This workspace still serves it, deprecated and last, because kcp may hold objects in it (status.boundResources[].storageVersions${where}) and could not unbind the API without it. Everything else is as the provider describes. This ends when the provider serves the version again, or when this binding is deleted and created again.`,
   );
 }
