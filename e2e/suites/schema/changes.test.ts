@@ -63,9 +63,14 @@ describe('an API that its provider changes', () => {
     user: 'alice' | 'bob',
     apis: Readonly<Record<string, string>>,
   ): Promise<Tenant> {
+    const identity = uniqueName(user);
     const [consumer, account] = await Promise.all([
       createConsumer(user),
-      createContractAccount(uniqueName(user), bench.kubernetes),
+      // A backend that makes two of them at once may fail with 500.
+      waitFor(() => createContractAccount(identity, bench.kubernetes), {
+        what: `an account for ${user}`,
+        interval: 1000,
+      }),
     ]);
     await bindClient(consumer.kubeconfig, installation);
     await apply(consumer.kubeconfig, bindings(account, group, apis));
