@@ -2,7 +2,7 @@ import fc from 'fast-check';
 
 import type { JsonValue } from '../../src/kube/json-value.js';
 import { MORE_PATTERNS } from './join-schemas.js';
-import { numberAt, textsAt, type SchemaNode } from './json-schema-node.js';
+import { nodesAt, numberAt, textOf, textsAt, type SchemaNode } from './json-schema-node.js';
 import { expression, obeys } from './obeys.js';
 
 /** Valid for the format to every API server; the number makes values of one list differ. */
@@ -57,11 +57,11 @@ export class TextMaker {
 
   /** A text that obeys the node, in its format where that is known; undefined where none was found. */
   text(node: SchemaNode, index: number): string | undefined {
-    const format = node['format'];
+    const format = formatOf(node);
     const plain = { pattern: node['pattern'], minLength: node['minLength'], maxLength: node['maxLength'] };
     const patterns = textsAt(node, MORE_PATTERNS).map(expression);
     const fits = (text: string) => obeys(plain, text) && patterns.every((pattern) => pattern.test(text));
-    const known = typeof format === 'string' ? BY_FORMAT[format]?.(index) : undefined;
+    const known = BY_FORMAT[format]?.(index);
     if (known !== undefined && fits(known)) return known;
     const common = COMMON.map((make) => make(index)).find(fits);
     if (common !== undefined) return common;
@@ -83,6 +83,15 @@ export class TextMaker {
     const start = index % Math.max(1, texts.length);
     return [...texts.slice(start), ...texts.slice(0, start)];
   }
+}
+
+/** The node's format, or the one that its CEL rules ask for in the usual words. */
+function formatOf(node: SchemaNode): string {
+  const format = node['format'];
+  if (typeof format === 'string') return format;
+  const rules = textOf(nodesAt(node, 'x-kubernetes-validations')).toLowerCase();
+  if (rules.includes('duration(self')) return 'duration';
+  return rules.includes('cidr(self') ? 'cidr' : '';
 }
 
 /** A number that obeys the node; integers stay within their format. */

@@ -389,6 +389,14 @@ describe('conditions of a binding', () => {
     expect(both.state?.message).toBe(`since then ${state?.message}`);
   });
 
+  it('says what of a schema is served in a reduced form', () => {
+    const state = { status: 'True', reason: 'InSync', message: 'Served in a reduced form: x' } as const;
+    const good = report();
+    const latest = { ...good, conditions: { ...good.conditions, SchemaInSync: state } };
+    const { status } = decideBinding(bindingObservation({ latest, fresh: latest }));
+    expect(new Map(status?.conditions).get('SchemaInSync')).toEqual(state);
+  });
+
   it.each<[string, Partial<BindingObservation>]>([
     ['the export was there before', {}],
     [

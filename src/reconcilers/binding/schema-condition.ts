@@ -23,7 +23,9 @@ export function schemaCondition(observed: BindingObservation): ConditionState {
   if (isInstalling(observed, schemas))
     return unknown('Pending', `The schema is being installed.${lastTry(observed)}`);
   const kept = schemas.kept.length === 0 ? undefined : versionKept(schemas.kept, observed);
-  if (!isUnfollowed(reported)) return kept ?? yes('InSync');
+  // The report says what is served in a reduced form.
+  const told = reported?.status === 'True' ? reported.message : '';
+  if (!isUnfollowed(reported)) return kept ?? yes('InSync', told);
   return kept === undefined ? reported : { ...reported, message: `${reported.message} ${kept.message}` };
 }
 

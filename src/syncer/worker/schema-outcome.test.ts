@@ -65,6 +65,21 @@ describe('schemas of an export', () => {
     expect(outcome.complete).toBe(false);
   });
 
+  it('say what of them is served in a reduced form, with version and path', () => {
+    const free = {
+      type: 'object',
+      'x-kubernetes-preserve-unknown-fields': true,
+      'x-kubernetes-map-type': 'atomic',
+    };
+    const outcome = schemaOutcome([present(cowboySchema({ hat: free }))]);
+    expectReason('binding/SchemaInSync/InSync', outcome.condition);
+    expect(outcome.condition.message).toMatch(
+      /^The schemas are those of the provider\. Served in a reduced form: cowboys\.wildwest\.dev: spec\.versions\[v\w+\]\.schema\.\S*hat: x-kubernetes-map-type atomic/,
+    );
+    const many = Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`hat${index}`, free]));
+    expect(schemaOutcome([present(cowboySchema(many))]).condition.message).toContain('(and 10 more).');
+  });
+
   it('may not weigh more than eight megabytes together', () => {
     const outcome = schemaOutcome(Array.from({ length: 7 }, () => present(large())));
     expect(outcome.schemas).toHaveLength(5);

@@ -23,6 +23,8 @@ interface Refused {
 }
 
 const MAX_MESSAGE = 3000;
+/** Of all schemas together: enough to see what kind of thing was left out. */
+const MAX_NOTES = 10;
 const MAX_MANAGERS = 64;
 /** As API servers write it. */
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
@@ -35,6 +37,7 @@ export function schemaOutcome(
   const schemas: ConvertedSchema[] = [];
   const missing: string[] = [];
   const refused: Refused[] = [];
+  const reduced: string[] = [];
   let total = 0;
   for (const read of reads) {
     if ('problem' in read) {
@@ -45,8 +48,10 @@ export function schemaOutcome(
     const result = convertBoundSchema(read.object, options);
     if (result.ok) {
       total += result.schema.specJson.length;
-      if (total <= MAX_SCHEMAS_TEXT && schemas.length < MESSAGE_LIMITS.schemas) schemas.push(result.schema);
-      else
+      if (total <= MAX_SCHEMAS_TEXT && schemas.length < MESSAGE_LIMITS.schemas) {
+        schemas.push(result.schema);
+        reduced.push(...result.notes.map((note) => `${read.name}: ${note}`));
+      } else
         refused.push({
           reason: 'TooLarge',
           text: `${read.name}: the schemas of one binding are too large together`,
@@ -60,7 +65,7 @@ export function schemaOutcome(
   return {
     schemas,
     complete: missing.length + refused.length === 0,
-    condition: condition(missing, refused),
+    condition: withNotes(condition(missing, refused), reduced),
     ...(writtenAt === undefined ? {} : { writtenAt }),
   };
 }
@@ -76,6 +81,14 @@ function writeTime({ metadata }: KubeObject): string | undefined {
     .filter((time): time is string => typeof time === 'string' && TIME.test(time))
     .sort()
     .at(-1);
+}
+
+/** What is served in a reduced form is said whatever else there is to say. */
+function withNotes(plain: ConditionState, reduced: readonly string[]): ConditionState {
+  if (reduced.length === 0) return plain;
+  const more = reduced.length > MAX_NOTES ? ` (and ${reduced.length - MAX_NOTES} more)` : '';
+  const notes = `Served in a reduced form: ${reduced.slice(0, MAX_NOTES).join('; ')}${more}.`;
+  return { ...plain, message: untrustedText(`${plain.message} ${notes}`, MAX_MESSAGE) };
 }
 
 function condition(missing: readonly string[], refused: readonly Refused[]): ConditionState {
