@@ -30,8 +30,10 @@ function forAjv(node: JsonObject): JsonObject {
   return result;
 }
 
+const ajv = new Ajv({ strict: false, validateFormats: false });
+
 function accepts(schema: JsonObject, value: unknown): boolean {
-  return new Ajv({ strict: false, validateFormats: false }).compile(forAjv(schema))(value);
+  return ajv.compile(forAjv(schema))(value);
 }
 
 const text = { type: 'string' };
