@@ -23,10 +23,13 @@ export function schemaCondition(observed: BindingObservation): ConditionState {
   if (isInstalling(observed, schemas))
     return unknown('Pending', `The schema is being installed.${lastTry(observed)}`);
   const kept = schemas.kept.length === 0 ? undefined : versionKept(schemas.kept, observed);
-  // The report says what is served in a reduced form.
-  const told = reported?.status === 'True' ? reported.message : '';
-  if (!isUnfollowed(reported)) return kept ?? yes('InSync', told);
+  if (!isUnfollowed(reported)) return kept ?? inSync(reported);
   return kept === undefined ? reported : { ...reported, message: `${reported.message} ${kept.message}` };
+}
+
+/** With the words of the report, which say what is served in a reduced form. */
+function inSync(reported: ConditionState | undefined): ConditionState {
+  return yes('InSync', reported?.status === 'True' ? reported.message : '');
 }
 
 function isInstalling(
