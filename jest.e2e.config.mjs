@@ -4,7 +4,7 @@ import unit from './jest.config.mjs';
  * End-to-end suites on real servers. Each folder below e2e/suites is a project; projects run beside each
  * other, each in workspaces of its own, on servers that the global set-up starts once for all.
  */
-const SUITES = ['demo', 'install', 'lifecycle', 'input', 'schema', 'sync', 'modes'];
+const SUITES = ['demo', 'install', 'lifecycle', 'input', 'schema', 'sync', 'faults', 'modes'];
 
 const common = {
   testEnvironment: 'node',

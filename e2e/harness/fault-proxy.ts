@@ -23,6 +23,7 @@ export interface ProxiedRequest {
  * - `drop`: cut the connection; the server never sees it
  * - `swallow`: hand it on, throw the answer away and cut the connection
  * - `hold`: neither answer nor cut, as when packets vanish
+ * - `cutAfter`: hand it on, and cut the connection after so many bytes of the answer's body
  * - an answer of the proxy's own
  */
 export type Verdict =
@@ -30,6 +31,7 @@ export type Verdict =
   | 'drop'
   | 'swallow'
   | 'hold'
+  | { readonly cutAfter: number }
   | { readonly status: number; readonly body: unknown; readonly headers?: Record<string, string> };
 
 /** Decides on each request; may wait, for a delay. */
@@ -44,6 +46,10 @@ export interface FaultProxy {
   onSwallowed(listener: (request: ProxiedRequest) => void): void;
   /** Cuts every open connection, watches included. */
   cutAll(): void;
+  /** Cuts the answers under way, watches among them, of the requests that match. */
+  cut(match: (request: ProxiedRequest) => boolean): void;
+  /** Delivers no more of the answers under way that match, and says nothing: as when packets vanish. */
+  freeze(match: (request: ProxiedRequest) => boolean): void;
   close(): Promise<void>;
 }
 
@@ -55,6 +61,7 @@ export async function startFaultProxy(kcp: KcpAccess): Promise<FaultProxy> {
   const upstream = new URL(kcp.address);
   const agent = new Agent({ keepAlive: true, ca: kcp.ca, maxSockets: 500 });
   const sockets = new Set<Socket>();
+  const underWay = new Set<{ readonly seen: ProxiedRequest; cut(): void; freeze(): void }>();
   let rule: Rule = () => 'pass';
   let swallowed: (request: ProxiedRequest) => void = () => undefined;
 
@@ -83,18 +90,19 @@ export async function startFaultProxy(kcp: KcpAccess): Promise<FaultProxy> {
       incoming.socket.destroy();
       return;
     }
-    if (typeof verdict === 'object') {
+    if (typeof verdict === 'object' && 'status' in verdict) {
       outgoing.writeHead(verdict.status, { 'content-type': 'application/json', ...verdict.headers });
       outgoing.end(typeof verdict.body === 'string' ? verdict.body : JSON.stringify(verdict.body));
       return;
     }
-    forward(incoming, outgoing, { body, seen, swallow: verdict === 'swallow' });
+    const cutAfter = typeof verdict === 'object' ? verdict.cutAfter : undefined;
+    forward(incoming, outgoing, { body, seen, swallow: verdict === 'swallow', cutAfter });
   }
 
   function forward(
     incoming: IncomingMessage,
     outgoing: ServerResponse,
-    what: { readonly body: Buffer; readonly seen: ProxiedRequest; readonly swallow: boolean },
+    what: { readonly body: Buffer; readonly seen: ProxiedRequest; readonly swallow: boolean; readonly cutAfter: number | undefined },
   ): void {
     const headers = { ...incoming.headers, host: upstream.host };
     const onward = httpsRequest(
@@ -118,8 +126,22 @@ export async function startFaultProxy(kcp: KcpAccess): Promise<FaultProxy> {
         outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
         // A watch is open when its headers are there, long before its first event.
         outgoing.flushHeaders();
-        answer.pipe(outgoing);
+        let room = what.cutAfter ?? Number.POSITIVE_INFINITY;
+        if (what.cutAfter === undefined) answer.pipe(outgoing);
+        else
+          answer.on('data', (chunk: Buffer) => {
+            outgoing.write(chunk.subarray(0, room), () => room <= 0 && incoming.socket.destroy());
+            room -= chunk.length;
+          });
         answer.on('error', () => incoming.socket.destroy());
+        const open = {
+          seen: what.seen,
+          cut: () => incoming.socket.destroy(),
+          // Read on, so that nothing piles up at the server.
+          freeze: () => answer.unpipe(outgoing).resume(),
+        };
+        underWay.add(open);
+        outgoing.on('close', () => underWay.delete(open));
       },
     );
     onward.on('error', () => incoming.socket.destroy());
@@ -141,6 +163,12 @@ export async function startFaultProxy(kcp: KcpAccess): Promise<FaultProxy> {
       swallowed = listener;
     },
     cutAll,
+    cut: (match) => {
+      for (const open of underWay) if (match(open.seen)) open.cut();
+    },
+    freeze: (match) => {
+      for (const open of underWay) if (match(open.seen)) open.freeze();
+    },
     close: async () => {
       cutAll();
       agent.destroy();
