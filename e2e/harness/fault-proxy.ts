@@ -102,7 +102,12 @@ export async function startFaultProxy(kcp: KcpAccess): Promise<FaultProxy> {
   function forward(
     incoming: IncomingMessage,
     outgoing: ServerResponse,
-    what: { readonly body: Buffer; readonly seen: ProxiedRequest; readonly swallow: boolean; readonly cutAfter: number | undefined },
+    what: {
+      readonly body: Buffer;
+      readonly seen: ProxiedRequest;
+      readonly swallow: boolean;
+      readonly cutAfter: number | undefined;
+    },
   ): void {
     const headers = { ...incoming.headers, host: upstream.host };
     const onward = httpsRequest(

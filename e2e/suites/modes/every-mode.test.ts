@@ -26,7 +26,7 @@ import { clientFor } from '../../harness/kube-client.js';
 import { apply, kubectl, runKubectl } from '../../harness/kubectl.js';
 import { startKubernetes, type Kubernetes } from '../../harness/kubernetes.js';
 import { kubernetesPrograms } from '../../harness/start-suite-bench.js';
-import { waitFor } from '../../harness/wait-for.js';
+import { staysTrue, waitFor } from '../../harness/wait-for.js';
 import { createWorkspace, uniqueName } from '../../harness/workspaces.js';
 
 type ConsumerScope = 'cluster' | 'namespaced';
@@ -82,6 +82,9 @@ interface Bound {
   readonly group: string;
   readonly account: ContractAccount;
   readonly provider: KubeClient;
+  readonly backendUrl: string;
+  /** Kubeconfig of the provider's admin. */
+  readonly admin: string;
 }
 
 /**
@@ -96,12 +99,16 @@ describe('every mode of a backend', () => {
   let kubernetes: Kubernetes;
   const consumers = new Map<ProviderName, Consumer>();
   const workspaces = new Map<ProviderName, KubeClient>();
+  /** Another consumer of the same providers. */
+  let rival: Consumer;
+  let rivals: KubeClient;
 
   beforeAll(async () => {
     const programs = kubernetesPrograms(bench.programs);
-    [installation, kubernetes] = await Promise.all([
+    [installation, kubernetes, rival] = await Promise.all([
       installClient(bench.consumers, uniqueName('kube-bind')),
       startKubernetes({ programs, name: 'modes', dir: `${dir}/kubernetes` }),
+      createConsumer('bob'),
       ...PROVIDERS.map(async (name) => {
         const consumer = await createConsumer('alice');
         consumers.set(name, consumer);
@@ -110,12 +117,15 @@ describe('every mode of a backend', () => {
     ]);
     await installBackendCrds(kubernetes, bench.crds);
     controller = await startController({ installation, dir });
-    await Promise.all([...consumers.values()].map(({ kubeconfig }) => bindClient(kubeconfig, installation)));
+    rivals = await clientFor(rival.kubeconfig);
+    await Promise.all(
+      [...consumers.values(), rival].map(({ kubeconfig }) => bindClient(kubeconfig, installation)),
+    );
   });
 
   afterAll(async () => {
     await controller.stop();
-    await Promise.all([...workspaces.values()].map((client) => client.close()));
+    await Promise.all([...workspaces.values(), rivals].map((client) => client.close()));
     await kubernetes.stop();
   });
 
@@ -161,7 +171,8 @@ describe('every mode of a backend', () => {
             );
             await apply(place.kubeconfig, grant(account));
             await apply(consumerOf(name).kubeconfig, connection(mode, account));
-            bounds.set(name, { group, account, provider: await clientFor(place.kubeconfig) });
+            const { kubeconfig: admin } = place;
+            bounds.set(name, { group, account, provider: await clientFor(admin), backendUrl, admin });
           }),
         );
       });
@@ -256,6 +267,71 @@ describe('every mode of a backend', () => {
         for (const each of ['mine', 'last'])
           expect(await gone(provider, gvr, place(account.namespace, each))).toBe(true);
         for (const each of [stranger, taken]) expect(await provider.get(gvr, each.metadata)).toEqual(each);
+      });
+
+      if (isolation !== 'none') return;
+      const shared = consumerScope === 'cluster' ? 'kcp' : 'Kubernetes';
+
+      it(`${shared}, the first of two consumers keeps an object that both have, also where the other says Adopt`, async () => {
+        const { group, provider, backendUrl, admin } = found(bounds.get(shared));
+        const first = { kubeconfig: consumerOf(shared).kubeconfig, workspace: workspaceOf(shared) };
+        const second = { kubeconfig: rival.kubeconfig, workspace: rivals };
+        const account = await eventually(() =>
+          createContractAccount(uniqueName(mode), { backendUrl, template: 'widgets' }),
+        );
+        await apply(admin, grant(account));
+        await apply(second.kubeconfig, connection(mode, account));
+
+        await Promise.all(
+          (Object.keys(KINDS) as Kind[]).map(async (kind) => {
+            const gvr: Gvr = { group, version: 'v1', resource: `${kind.toLowerCase()}s` };
+            const ofBinding = `${mode}-${gvr.resource}-both`;
+            const target: Target = kind === 'Zone' ? { name: 'one' } : { namespace: 'default', name: 'one' };
+            const make = (client: KubeClient, size: number) =>
+              client.create(gvr, { apiVersion: `${group}/v1`, kind, metadata: target, spec: { size } });
+            for (const { kubeconfig } of [first, second]) {
+              await apply(kubeconfig, binding(ofBinding, mode, gvr));
+              await waitFor(
+                () =>
+                  runKubectl(kubeconfig, ['get', `${gvr.resource}.${group}`]).then(({ code }) => code === 0),
+                { what: `${gvr.resource} of ${mode} to be served again` },
+              );
+            }
+            await make(first.workspace, 1);
+            const copy = await eventually(() => provider.get(gvr, target));
+            const theirs = await make(second.workspace, 2);
+            await waitFor(() => conflictEvent(second.workspace, theirs), { what: 'the conflict to be told' });
+            const patch = ['--type=merge', '-p', '{"spec":{"conflictPolicy":"Adopt"}}'];
+            await kubectl(second.kubeconfig, ['patch', 'kubebindbinding', ofBinding, ...patch]);
+            await second.workspace.patch(gvr, target, 'merge', { spec: { size: 3 } });
+            await staysTrue(
+              async () =>
+                (await provider.get(gvr, target)).metadata.resourceVersion === copy.metadata.resourceVersion,
+              { what: 'that the copy is left alone', ms: 5000, interval: 500 },
+            );
+            const said = await conditionWith(second.kubeconfig, 'kubebindbinding', ofBinding, {
+              type: 'Syncing',
+              reason: 'Conflict',
+            });
+            expect(said.message).toMatch(/belongs to another consumer\. Use another name/);
+
+            await first.workspace.patch(gvr, target, 'merge', { spec: { size: 4 } });
+            await waitFor(
+              async () => ((await provider.get(gvr, target))['spec'] as JsonObject)['size'] === 4,
+              { what: 'the edit of the first one to arrive' },
+            );
+            await second.workspace.delete(gvr, target);
+            await gone(second.workspace, gvr, target);
+            const after = await provider.get(gvr, target);
+            expect(after.metadata.uid).toBe(copy.metadata.uid);
+            expect(after.metadata).not.toHaveProperty('deletionTimestamp');
+            for (const { kubeconfig } of [second, first])
+              await kubectl(kubeconfig, ['delete', 'kubebindbinding', ofBinding, '--timeout=180s'], {
+                timeout: 190_000,
+              });
+            await gone(provider, gvr, target);
+          }),
+        );
       });
     },
   );

@@ -10,7 +10,7 @@ import {
   type ProxiedRequest,
   type Verdict,
 } from '../../harness/fault-proxy.js';
-import { staysTrue } from '../../harness/wait-for.js';
+import { staysTrue, waitFor } from '../../harness/wait-for.js';
 import { at, edit, manifest, marksOf, openScene, synced, writeStatus, type Scene } from './scene.js';
 
 const OBJECTS = 40;
@@ -120,5 +120,31 @@ describe('objects that are not to be seen', () => {
     await synced(scene, gadgets, 'seen-0', (_, object) => status(object)?.['round'] === round);
     expect(await uids()).toEqual(before);
     expect(await deletions(start)).toEqual([]);
+  });
+
+  it('keep their copies when the controller is killed, and the workspace is much slower than the provider', async () => {
+    const { gadgets } = scene.api;
+    const start = Date.now();
+    const before = await uids();
+    await scene.controller().kill();
+    const restart = await scene.stopController();
+    await writeStatus(scene, gadgets, first, { while: 'down' });
+    let listed = 0;
+    const slowUntil = Date.now() + 15_000;
+    proxy.setRule(async (request): Promise<Verdict> => {
+      const isList =
+        request.method === 'GET' && /\/gadgets(\?|$)/.test(request.path) && !request.path.includes('watch=');
+      if (!isAboutObjects(request) || !isList) return 'pass';
+      await new Promise((resolve) => setTimeout(resolve, slowUntil - Date.now()));
+      listed ||= Date.now();
+      return 'pass';
+    });
+    await restart();
+    await waitFor(() => listed > 0, { what: 'the slow list', timeout: 60_000 });
+    await synced(scene, gadgets, 'seen-0', (_, object) => status(object)?.['while'] === 'down');
+    expect(Date.now() - listed).toBeLessThan(30_000);
+    expect(await uids()).toEqual(before);
+    expect(await deletions(start)).toEqual([]);
+    proxy.setRule(() => 'pass');
   });
 });
