@@ -106,10 +106,14 @@ export interface ControllerOptions {
   readonly detached?: boolean;
 }
 
+/** For suites that kill a controller: the next one has to wait until the Lease has run out. */
+export const SHORT_LEASE = ['--lease-duration=10s', '--lease-renew-deadline=8s'] as const;
+
 /** Short deadlines, so that suites do not wait for what takes minutes in production. */
 const QUICK = [
-  '--lease-duration=10s',
-  '--lease-renew-deadline=8s',
+  // A loaded machine may answer late, and whoever loses its Lease ends all work and begins anew.
+  '--lease-duration=60s',
+  '--lease-renew-deadline=45s',
   '--lease-retry=500ms',
   '--backoff-base=100ms',
   '--backoff-max=3s',

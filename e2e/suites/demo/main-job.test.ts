@@ -5,6 +5,7 @@ import { readBench } from '../../harness/bench.js';
 import {
   CONTROLLER_USER,
   installClient,
+  SHORT_LEASE,
   startController,
   type ClientInstallation,
   type Controller,
@@ -39,7 +40,7 @@ describe('two workspaces that bind the same API', () => {
       createConsumer('alice'),
       createConsumer('bob'),
     ]);
-    controller = await startController({ installation, dir });
+    controller = await startController({ installation, dir, args: SHORT_LEASE });
     await bindWithPlugin(alice, installation);
     await bindWithPlugin(bob, installation);
     await applyDatabase(alice.kubeconfig, 'main', { engine: 'postgres', sizeGiB: 20 });
@@ -108,7 +109,7 @@ describe('two workspaces that bind the same API', () => {
     await controller.kill();
     await creating;
     await kubectl(bob.kubeconfig, ['delete', 'database', 'burst-0', '-n', 'default', '--wait=false']);
-    controller = await startController({ installation, dir });
+    controller = await startController({ installation, dir, args: SHORT_LEASE });
     for (const name of names.slice(1)) await syncedDatabase(bob, name);
     await waitFor(async () => (await readDatabase(bob.kubeconfig, 'burst-0')) === undefined, {
       what: 'the object that was deleted meanwhile to go',

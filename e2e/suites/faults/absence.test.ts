@@ -128,8 +128,6 @@ describe('a server that withholds what it has, for a minute,', () => {
         `--watch-silence=${SILENCE}`,
         '--request-timeout=5s',
         '--max-workers=32',
-        '--lease-duration=60s',
-        '--lease-renew-deadline=45s',
       ],
     });
     const wanted = FAULTS.flatMap((fault) => [

@@ -132,12 +132,7 @@ describe('related resources', () => {
       createConsumer('alice'),
       createContractAccount(uniqueName('related')),
     ]);
-    // A loaded machine may answer late; losing the lease would end and restart all work.
-    controller = await startController({
-      installation,
-      dir,
-      args: ['--lease-duration=60s', '--lease-renew-deadline=45s'],
-    });
+    controller = await startController({ installation, dir });
     await bindClient(alice.kubeconfig, installation);
     await exportWithClaims(account, name, CLAIMS);
     await bindWithAccount(alice, account, {

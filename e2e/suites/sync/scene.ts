@@ -11,6 +11,7 @@ import { readBench } from '../../harness/bench.js';
 import {
   CONTROLLER_TOKEN,
   installClient,
+  SHORT_LEASE,
   startController,
   type ClientInstallation,
   type Controller,
@@ -98,7 +99,7 @@ async function throughProxy(
     ca: kcp.ca,
     token: CONTROLLER_TOKEN,
   });
-  return { kubeconfig, args: [`--vw-url-map=${kcp.address}=${proxy.address}`] };
+  return { kubeconfig, args: [...SHORT_LEASE, `--vw-url-map=${kcp.address}=${proxy.address}`] };
 }
 
 /** Adds a field `grade` with a default to the provider's API, at three depths, or takes it away. */
