@@ -4,6 +4,7 @@
  */
 import { spawn } from 'node:child_process';
 import { mkdir, readFile, rm } from 'node:fs/promises';
+import { ALONE } from '../jest.e2e.config.mjs';
 import { installNode24 } from './tools.mjs';
 
 const RESULTS = '.run/results';
@@ -72,10 +73,11 @@ if ((await tools) !== 0) {
   failed += 1;
   console.log('== the real programs could not be built: no end-to-end suite was run');
 } else if (built) {
-  const suites = (name, selection) => jest(name, process.execPath, 'jest.e2e.config.mjs', [selection]);
-  await suites('end to end', '--ignoreProjects=modes');
+  const suites = (name, selection) => jest(name, process.execPath, 'jest.e2e.config.mjs', selection);
+  const later = ['modes', ...ALONE].map((suite) => `--ignoreProjects=${suite}`);
+  await suites('end to end', later);
   // A dozen backends and another Kubernetes: beside the others it would only slow them down.
-  await suites('every mode of a backend', '--selectProjects=modes');
+  await suites('every mode of a backend', ['--selectProjects=modes']);
 }
 
 console.log(`\n${elapsed(started)} in all`);

@@ -4,8 +4,6 @@
  *
  *   node scripts/tools.mjs [--print] [NAME ...]     NAME: kcp, backend, konnector, kube-apiserver, ...
  *
- * Without names it also fetches the published CRDs of the schema suite.
- *
  * A binary that exists already can be named instead: KCP_BIN=/path, BACKEND_BIN=/path, and so on.
  * `--print` builds nothing and prints `NAME=PATH` lines.
  */
@@ -14,7 +12,6 @@ import { createHash } from 'node:crypto';
 import { access, cp, mkdir, readFile, rename } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { fetchPublishedCrds } from './published-crds.mjs';
 
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), '..');
 
@@ -124,23 +121,12 @@ async function main(args) {
     return;
   }
   const names = args.length > 0 ? args : DEFAULT;
-  // Beside the builds: it waits for the network, they for the processor.
-  const published = args.length > 0 ? undefined : fetchPublished();
-  published?.catch(() => undefined);
   for (const name of names) {
     if (!(name in PROGRAMS))
       throw new Error(`no program ${name}; there are ${Object.keys(PROGRAMS).join(', ')}`);
     if (!(await exists(programs[name]))) await buildProgram(name, programs[name]);
   }
   if (names.includes('backend') && !(await exists(crds))) await copyCrds(crds);
-  await published;
-}
-
-async function fetchPublished() {
-  const start = Date.now();
-  const { length } = await fetchPublishedCrds();
-  const seconds = Math.round((Date.now() - start) / 1000);
-  if (seconds > 1) console.log(`tools: ${length} published CRDs are fetched, ${seconds} s`);
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
