@@ -377,50 +377,6 @@ describe('related resources', () => {
     await kubectl(alice.kubeconfig, ['delete', 'database', 'backed-up', '-n', 'default', '--timeout=60s']);
   });
 
-  it('moves nothing of a claim that selects nothing, in either direction', async () => {
-    const [bob, other] = await Promise.all([
-      createConsumer('bob'),
-      createContractAccount(uniqueName('related')),
-    ]);
-    await bindClient(bob.kubeconfig, installation);
-    // Agreed to by the user, and asking for everything, or for nothing, as one may read it.
-    await exportWithClaims(other, name, [
-      { group: '', resource: 'secrets', selector: {} },
-      { group: '', resource: 'configmaps', selector: { labelSelector: {} } },
-      { group: '', resource: 'serviceaccounts', selector: { namedResources: [], references: [] } },
-    ]);
-    await bindWithAccount(bob, other, {
-      name,
-      claims: { secrets: 'Accepted', configmaps: 'Accepted', serviceaccounts: 'Accepted' },
-    });
-    const everywhere = [
-      { kind: 'Secret', resource: 'secret' },
-      { kind: 'ConfigMap', resource: 'configmap' },
-      { kind: 'ServiceAccount', resource: 'serviceaccount' },
-    ] as const;
-    for (const { kind } of everywhere)
-      await applyRelated(bob.kubeconfig, { kind, name: 'mine', namespace: 'default', labels: share });
-    await waitFor(() => applyDatabase(bob.kubeconfig, 'main', { engine: 'mysql' }), { what: 'the API' });
-    const { namespace } = (await syncedDatabase(bob, 'main')).copy.metadata;
-    for (const { kind } of everywhere)
-      await applyRelated(bench.provider.kubeconfig, { kind, name: 'theirs', namespace, labels: share });
-    await applyDatabase(bob.kubeconfig, 'later', { engine: 'mysql' });
-    await syncedDatabase(bob, 'later');
-    await staysTrue(
-      async () => {
-        const copies = await Promise.all(
-          everywhere.flatMap(({ resource }) => [
-            readRelated(bench.provider.kubeconfig, resource, 'mine', namespace),
-            readRelated(bob.kubeconfig, resource, 'theirs', 'default'),
-          ]),
-        );
-        return copies.every((copy) => copy === undefined);
-      },
-      { what: 'that nothing moves', ms: 5000, interval: 1000 },
-    );
-    await kubectl(bob.kubeconfig, ['delete', 'kubebindbinding', name, '--timeout=90s']);
-  });
-
   it('waits while a namespace of the workspace ends, and goes on when there is one again', async () => {
     const closing = ['-n', 'closing'];
     await kubectl(alice.kubeconfig, ['create', 'namespace', 'closing']);
