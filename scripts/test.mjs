@@ -1,6 +1,6 @@
 /**
- * `make test`: static checks and unit tests while the real programs are being built, then every end-to-end
- * suite. Everything runs, whatever failed before it; the last line is `N passed, N failed`.
+ * `make test`: static checks and unit tests while the real programs are being built, then the end-to-end
+ * suites but those that run alone. Everything runs, whatever failed before it; the last line is `N passed, N failed`.
  */
 import { spawn } from 'node:child_process';
 import { mkdir, readFile, rm } from 'node:fs/promises';
