@@ -3,6 +3,7 @@ import { BINDINGS, CONNECTIONS } from '../api/group.js';
 import { GVR } from '../api/gvr.js';
 import { FORCE_RELEASE_ANNOTATION } from '../api/markers.js';
 import type { KubeObject } from '../kube/object.js';
+import type { SyncerPool } from '../syncer/protocol/pool.js';
 import { textAt } from './views.js';
 import { CLIENT_CLUSTER } from './testing/fake-kcp.js';
 import type { FakeWorld } from './testing/fake-world.js';
@@ -26,6 +27,17 @@ function stripFinalizers(world: FakeWorld): void {
     ...object,
     metadata: { ...object.metadata, finalizers: [] },
   }));
+}
+
+/** What workers that leave are told about namespaces in use, as it comes. */
+function namespacesToldTo(pool: SyncerPool): unknown[] {
+  const seen: unknown[] = [];
+  const assign = pool.assign.bind(pool);
+  pool.assign = (assignment) => {
+    if (assignment.stage === 'leave') seen.push(assignment.namespacesInUse);
+    assign(assignment);
+  };
+  return seen;
 }
 
 function expectNothingLeft(world: FakeWorld): void {
@@ -184,12 +196,7 @@ describe('unbinding', () => {
     world.createBinding('other', { connection: 'c', template: 'widgets' });
     await world.run();
     const { pool } = await scenario.restart();
-    const seen: unknown[] = [];
-    const assign = pool.assign.bind(pool);
-    pool.assign = (assignment) => {
-      if (assignment.stage === 'leave') seen.push(assignment.namespacesInUse);
-      assign(assignment);
-    };
+    const seen = namespacesToldTo(pool);
     world.kcp.objects.delete(BINDINGS, WORKSPACE, 'b');
     await world.run();
     expect(seen).toEqual([['shared']]);
@@ -207,12 +214,7 @@ describe('unbinding', () => {
         : { ...good, conditions: { ...good.conditions, Syncing: unreadable } };
     };
     const { pool } = await scenario.restart();
-    const seen: unknown[] = [];
-    const assign = pool.assign.bind(pool);
-    pool.assign = (assignment) => {
-      if (assignment.stage === 'leave') seen.push(assignment.namespacesInUse);
-      assign(assignment);
-    };
+    const seen = namespacesToldTo(pool);
     world.kcp.objects.delete(BINDINGS, WORKSPACE, 'b');
     await world.run(50_000);
     expect(seen).toEqual([]);

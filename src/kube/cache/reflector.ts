@@ -157,10 +157,10 @@ async function watchOnce(
   let error: unknown;
   const stream = { opened: false };
   // A server that accepts each watch and breaks it off has not recovered.
-  let recovered = failed ? () => tell({ type: 'recovered' }) : () => undefined;
-  const isRecovered = (): void => {
-    recovered();
-    recovered = () => undefined;
+  let mayRecover = failed;
+  const recover = (): void => {
+    if (mayRecover) tell({ type: 'recovered' });
+    mayRecover = false;
   };
   let cancelStanding = (): void => undefined;
   try {
@@ -177,13 +177,13 @@ async function watchOnce(
         signal,
         onOpen: () => {
           stream.opened = true;
-          cancelStanding = clock.after(limits.stableMs, isRecovered);
+          if (mayRecover) cancelStanding = clock.after(limits.stableMs, recover);
         },
       },
       clock,
     );
     for await (const event of events) {
-      isRecovered();
+      recover();
       if (event.type === 'BOOKMARK') resourceVersion = event.resourceVersion || resourceVersion;
       else {
         guardSink(() => sink.apply(event));

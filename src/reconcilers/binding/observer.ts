@@ -136,8 +136,11 @@ export class BindingObserver {
   #namespacesInUse(runtime: Runtime, observed: BindingObservation): NamespacesInUse | undefined {
     const known = this.#namespacesOfPeers(observed);
     const now = this.#deps.clock.now();
-    runtime.peersAwaitedSince = known === undefined ? (runtime.peersAwaitedSince ?? now) : undefined;
-    if (known !== undefined || runtime.peersAwaitedSince === undefined) return known;
+    if (known !== undefined) {
+      runtime.peersAwaitedSince = undefined;
+      return known;
+    }
+    runtime.peersAwaitedSince ??= now;
     return now - runtime.peersAwaitedSince >= PEERS_PATIENCE_MS ? 'unknown' : undefined;
   }
 

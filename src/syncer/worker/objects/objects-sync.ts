@@ -23,8 +23,6 @@ import { Side } from './side.js';
 import type { SideName } from './side.js';
 import { consumerNamespaces, followConsumer, syncContext } from './sync-parts.js';
 import { SyncLag } from './sync-lag.js';
-import type { SyncMeter } from './sync-meter.js';
-import { SILENT_METER } from './sync-meter.js';
 import type { ResourceSyncOptions } from './sync-options.js';
 import { syncProblem } from './sync-problem.js';
 import { planWatch } from './watch-plan.js';
@@ -49,7 +47,6 @@ class ObjectsSync implements ResourceSync {
   readonly #unwatched = new Set<SideName>();
   readonly #copies: CopyStore;
   readonly #work: ObjectWork;
-  readonly #meter: SyncMeter;
   readonly #lag: SyncLag;
   #consumers: { readonly store: ResourceStore; readonly stopped: Promise<void> } | undefined;
   #running: Promise<unknown> = Promise.resolve();
@@ -61,8 +58,7 @@ class ObjectsSync implements ResourceSync {
     const { places, target, policy, limits, clock, random, signal } = options;
     this.#options = options;
     this.#policy = policy;
-    this.#meter = options.meter ?? SILENT_METER;
-    this.#lag = new SyncLag(clock, (direction, ms) => this.#meter.reached(direction, ms));
+    this.#lag = new SyncLag(clock, (direction, ms) => options.meter?.reached(direction, ms));
     this.#signal = AbortSignal.any([signal, this.#stop.signal]);
     const backoff = { baseMs: limits.backoffBaseMs, maxMs: limits.backoffMaxMs };
     this.#queue = new WorkQueue({ clock, random, backoff });
@@ -118,8 +114,11 @@ class ObjectsSync implements ResourceSync {
     this.#copies.subscribe((change) => this.#onCopy(change));
     const unsubscribe = namespaces.subscribe((namespace) => this.#onNamespace(namespace));
     this.#signal.addEventListener('abort', unsubscribe, { once: true });
-    const unload = this.#meter.load(() => ({ queued: this.#queue.length, oldestMs: this.#lag.oldestMs }));
-    this.#signal.addEventListener('abort', unload, { once: true });
+    const unload = this.#options.meter?.load(() => ({
+      queued: this.#queue.length,
+      oldestMs: this.#lag.oldestMs,
+    }));
+    if (unload !== undefined) this.#signal.addEventListener('abort', unload, { once: true });
     this.#copies.start();
     this.#whenSynced(consumers.store);
     this.#whenSynced(namespaces);
@@ -227,7 +226,7 @@ class ObjectsSync implements ResourceSync {
   }
 
   #onReflector(side: SideName, event: ReflectorEvent): void {
-    this.#meter.watched(side, event);
+    this.#options.meter?.watched(side, event);
     const { gate } = this.#sides[side];
     const problem = reflectorProblem(event);
     if (problem !== undefined) {

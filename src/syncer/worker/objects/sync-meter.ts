@@ -20,10 +20,3 @@ export interface SyncMeter {
   /** Asked now and then until the function that this returns is called. */
   load(ask: () => SyncLoad): () => void;
 }
-
-/** Measures nothing, for tests. */
-export const SILENT_METER: SyncMeter = {
-  reached: () => undefined,
-  watched: () => undefined,
-  load: () => () => undefined,
-};
