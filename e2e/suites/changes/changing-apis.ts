@@ -63,12 +63,11 @@ function versionOf({ name, storage = true, fields = FIELDS }: Version): unknown 
   };
 }
 
-/** Credentials, a connection `provider`, and a binding for each API, with the policy Always. */
-export function bindings(
-  account: ContractAccount,
-  group: string,
-  apis: Readonly<Record<string, string>>,
-): string {
+/** The APIs of each binding, and the version of each that the binding asks for. */
+export type Bindings = Readonly<Record<string, Readonly<Record<string, string>>>>;
+
+/** Credentials, a connection `provider`, and the bindings, with the policy Always. */
+export function bindings(account: ContractAccount, group: string, wanted: Bindings): string {
   const secret = {
     apiVersion: 'v1',
     kind: 'Secret',
@@ -81,11 +80,18 @@ export function bindings(
     metadata: { name: 'provider' },
     spec: { kubeconfigSecretRef: { namespace: 'default', name: 'account' } },
   };
-  const each = Object.entries(apis).map(([name, version]) => ({
+  const each = Object.entries(wanted).map(([name, apis]) => ({
     apiVersion: 'kcp.kube-bind.io/v1alpha1',
     kind: 'KubeBindBinding',
     metadata: { name },
-    spec: { connection: 'provider', resources: [{ group, resource: `${name}s`, versions: [version] }] },
+    spec: {
+      connection: 'provider',
+      resources: Object.entries(apis).map(([api, version]) => ({
+        group,
+        resource: `${api}s`,
+        versions: [version],
+      })),
+    },
   }));
   return manifests([secret, connection, ...each]);
 }
