@@ -29,6 +29,7 @@ export type ReflectorOutcome =
       readonly error: unknown;
       /** Of the last event or bookmark, else where the watch began. */
       readonly resourceVersion: string;
+      /** Since the server accepted it; 0 where it never did. */
       readonly lastedMs: number;
       /** The server may show the same versions in another way by now. */
       readonly reshaped?: boolean;

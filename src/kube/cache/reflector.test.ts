@@ -288,6 +288,31 @@ describe('runReflector', () => {
     await run;
   });
 
+  it('counts watches that are never answered as failures in a row, and waits longer each time', async () => {
+    const clock = new ManualClock();
+    const unanswered = {
+      ...new ModelServer().client(),
+      watch: async function* () {
+        await new Promise<void>((resolve) => clock.after(30_000, resolve));
+        yield* [];
+        throw new TransportError('no answer', 'timeout');
+      },
+    };
+    const { stop, start, events } = rig({ client: unanswered, clock });
+    const run = start();
+    await settle();
+    await clock.advance(200_000);
+    const failures = events.filter(({ type }) => type === 'error');
+    expect(failures.slice(0, 4)).toMatchObject([
+      { failures: 1, retryInMs: 100 },
+      { failures: 2, retryInMs: 200 },
+      { failures: 3, retryInMs: 400 },
+      { failures: 4, retryInMs: 800 },
+    ]);
+    stop.abort();
+    await run;
+  });
+
   it('ends a watch that falls silent although its connection stands (D01)', async () => {
     const { clock, server, stop, start, events, names } = rig();
     const run = start();

@@ -152,10 +152,10 @@ async function watchOnce(
   tell: (event: ReflectorEvent) => void,
 ): Promise<ReflectorOutcome> {
   const { client, gvr, namespace, labelSelector, fieldSelector, sink, clock, random, signal } = options;
-  const started = clock.now();
   let resourceVersion = resumeFrom;
   let error: unknown;
-  const stream = { opened: false };
+  // A server that is waited for in vain has not stood by anything, however long that took.
+  const stream: { openedAt?: number } = {};
   // A server that accepts each watch and breaks it off has not recovered.
   let mayRecover = failed;
   const recover = (): void => {
@@ -176,7 +176,7 @@ async function watchOnce(
         silenceMs: limits.silenceMs,
         signal,
         onOpen: () => {
-          stream.opened = true;
+          stream.openedAt = clock.now();
           if (mayRecover) cancelStanding = clock.after(limits.stableMs, recover);
         },
       },
@@ -195,8 +195,10 @@ async function watchOnce(
   } finally {
     cancelStanding();
   }
-  const reshaped = options.schemaMayChange === true && stream.opened && error instanceof ApiError;
-  return { phase: 'watch', error, resourceVersion, lastedMs: clock.now() - started, reshaped };
+  const { openedAt } = stream;
+  const reshaped = options.schemaMayChange === true && openedAt !== undefined && error instanceof ApiError;
+  const lastedMs = openedAt === undefined ? 0 : clock.now() - openedAt;
+  return { phase: 'watch', error, resourceVersion, lastedMs, reshaped };
 }
 
 function guardSink(action: () => void): void {
