@@ -4,7 +4,7 @@ import { parseJson } from '../kube/json.js';
 import type { JsonObject } from '../kube/json-value.js';
 import { compareSchemas, keepStoredVersions, keptVersions, type Comparison } from './compare.js';
 import { convertBoundSchema } from './convert.js';
-import type { ResourceSchemaSpec, SchemaVersion } from './resource-schema.js';
+import { MAX_VERSIONS, type ResourceSchemaSpec, type SchemaVersion } from './resource-schema.js';
 import { widgets } from './testdata/widgets.js';
 
 function specOf(bound: JsonObject): ResourceSchemaSpec {
@@ -90,6 +90,22 @@ describe('what a consumer keeps', () => {
     expect(differences(compareSchemas(before, status(object({ a: { type: 'integer' } })), ['v1']))).toEqual([
       'version v1: .status.a: type string became integer',
     ]);
+  });
+
+  it('a field of the status is one like any other where either schema has no subresource for it', () => {
+    const status = (schema: JsonObject, subresources: SchemaVersion['subresources']) =>
+      spec({
+        storage: true,
+        schema: object({ status: object(schema) }),
+        ...(subresources && { subresources }),
+      });
+    for (const [before, after] of [
+      [undefined, { status: {} }],
+      [{ status: {} }, undefined],
+    ])
+      expect(differences(compareSchemas(status({ a: {} }, before), status({}, after), ['v1']))).toEqual([
+        'version v1: .status.a: the field was removed',
+      ]);
   });
 });
 
@@ -279,6 +295,24 @@ describe('versions in storage', () => {
 
   it('go when nothing is stored in them', () => {
     expect(compareSchemas(live, next, [])).toEqual({ compatible: true, spec: next });
+  });
+
+  it('are not kept beyond as many versions as one schema may have', () => {
+    const names = Array.from({ length: MAX_VERSIONS }, (_, index) => `v${index + 2}`);
+    const many = (count: number) =>
+      spec(...names.slice(0, count).map((name) => ({ name, storage: true, schema: object({ a: {} }) })));
+    expect(compareSchemas(live, many(MAX_VERSIONS - 1), ['v1alpha1'])).toMatchObject({ compatible: true });
+    expect(differences(compareSchemas(live, many(MAX_VERSIONS), ['v1alpha1'])).at(-1)).toBe(
+      `the new versions and those still in storage are more than ${MAX_VERSIONS}`,
+    );
+  });
+
+  it('need no conversion where one of them is all that is left', () => {
+    const base = spec({ name: 'v1alpha1', served: false, schema: object({ a: {} }) });
+    const unserved = Object.fromEntries(Object.entries(base).filter(([key]) => key !== 'conversion'));
+    const { spec: alone } = keepStoredVersions(unserved as typeof base, [live], ['v1alpha1']);
+    expect(alone.versions).toHaveLength(1);
+    expect(alone).not.toHaveProperty('conversion');
   });
 
   it('must be described by somebody', () => {
