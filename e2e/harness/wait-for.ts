@@ -13,7 +13,7 @@ export interface WaitOptions {
  * Asks until the answer is neither undefined nor false, and resolves with it. An exception counts as "not
  * yet"; the last one is the cause of the time-out.
  */
-export async function waitFor<T>(
+export async function waitFor<T extends object | string | number | true>(
   ask: () => Promise<T | undefined | false> | T | undefined | false,
   options: WaitOptions,
 ): Promise<T> {

@@ -342,7 +342,7 @@ function found<T>(value: T | undefined): T {
   return value;
 }
 
-function eventually<T>(ask: () => Promise<T>): Promise<T> {
+function eventually<T extends object | string | number | true>(ask: () => Promise<T>): Promise<T> {
   return waitFor(ask, { what: 'an object of a mode', timeout: 120_000 });
 }
 

@@ -488,6 +488,54 @@ describe('related resources', () => {
     await goneFromProvider('secret', 'later');
   });
 
+  it('moves nothing of a claim that selects nothing, in either direction', async () => {
+    const [bob, other] = await Promise.all([
+      createConsumer('bob'),
+      createContractAccount(uniqueName('related')),
+    ]);
+    await bindClient(bob.kubeconfig, installation);
+    // Agreed to by the user, and asking for everything, or for nothing, as one may read it.
+    await exportWithClaims(other, name, [
+      { group: '', resource: 'secrets', selector: {} },
+      { group: '', resource: 'configmaps', selector: { labelSelector: {} } },
+      { group: '', resource: 'serviceaccounts', selector: { namedResources: [], references: [] } },
+    ]);
+    await bindWithAccount(bob, other, {
+      name,
+      claims: { secrets: 'Accepted', configmaps: 'Accepted', serviceaccounts: 'Accepted' },
+    });
+    const everywhere = [
+      { kind: 'Secret', resource: 'secret' },
+      { kind: 'ConfigMap', resource: 'configmap' },
+      { kind: 'ServiceAccount', resource: 'serviceaccount' },
+    ] as const;
+    for (const { kind } of everywhere)
+      await applyRelated(bob.kubeconfig, { kind, name: 'mine', namespace: 'default', labels: share });
+    const served = async () => {
+      await applyDatabase(bob.kubeconfig, 'main', { engine: 'mysql' });
+      return true;
+    };
+    await waitFor(served, { what: 'the API' });
+    const { namespace } = (await syncedDatabase(bob, 'main')).copy.metadata;
+    for (const { kind } of everywhere)
+      await applyRelated(bench.provider.kubeconfig, { kind, name: 'theirs', namespace, labels: share });
+    await applyDatabase(bob.kubeconfig, 'later', { engine: 'mysql' });
+    await syncedDatabase(bob, 'later');
+    await staysTrue(
+      async () => {
+        const copies = await Promise.all(
+          everywhere.flatMap(({ resource }) => [
+            readRelated(bench.provider.kubeconfig, resource, 'mine', namespace),
+            readRelated(bob.kubeconfig, resource, 'theirs', 'default'),
+          ]),
+        );
+        return copies.every((copy) => copy === undefined);
+      },
+      { what: 'that nothing moves', ms: 5000, interval: 1000 },
+    );
+    await kubectl(bob.kubeconfig, ['delete', 'kubebindbinding', name, '--timeout=90s']);
+  });
+
   it('takes all copies away on both sides when the binding is deleted, and no original', async () => {
     await applyRelated(bench.provider.kubeconfig, {
       kind: 'Secret',
