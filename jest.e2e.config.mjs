@@ -1,13 +1,13 @@
 import unit from './jest.config.mjs';
 
-/** Suites that need the machine for themselves; `make test` leaves them out. */
-export const ALONE = ['changes', 'crds', 'faults'];
+/** Suites that load the servers by themselves; `make test` runs their files one after another, after all others. */
+export const ALONE = ['modes', 'schema', 'faults'];
 
 /**
  * End-to-end suites on real servers. Each folder below e2e/suites is a project; projects run beside each
  * other, each in workspaces of its own, on servers that the global set-up starts once for all.
  */
-const SUITES = ['demo', 'install', 'lifecycle', 'input', 'schema', 'sync', 'modes', ...ALONE];
+const SUITES = ['demo', 'install', 'lifecycle', 'input', 'sync', ...ALONE];
 
 const common = {
   testEnvironment: 'node',

@@ -1,4 +1,4 @@
-/** One CRD of e2e/suites/crds/published-crds.json, fetched and checked. */
+/** One CRD of e2e/suites/schema/published-crds.json, fetched and checked. */
 export interface PublishedCrd {
   /** Name of the CRD. */
   readonly crd: string;

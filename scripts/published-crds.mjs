@@ -1,6 +1,6 @@
 /**
  * Fetches the published CRDs that the suite `crds` proves itself with, and checks them. They stay where the go command
- * keeps modules: nothing of theirs is copied. e2e/suites/crds/published-crds.json lists them.
+ * keeps modules: nothing of theirs is copied. e2e/suites/schema/published-crds.json lists them.
  */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -9,7 +9,7 @@ import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), '..');
-const LIST = `${ROOT}/e2e/suites/crds/published-crds.json`;
+const LIST = `${ROOT}/e2e/suites/schema/published-crds.json`;
 
 /**
  * Every CRD of the list with the path of its file: `{ crd, path, ... }`. Downloads what is not there yet, about 100 MB

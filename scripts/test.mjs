@@ -1,6 +1,6 @@
 /**
  * `make test`: static checks and unit tests while the real programs are being built, then the end-to-end
- * suites but those that run alone. Everything runs, whatever failed before it; the last line is `N passed, N failed`.
+ * suites, at last those that run alone. Everything runs, whatever failed before it; the last line is `N passed, N failed`.
  */
 import { spawn } from 'node:child_process';
 import { mkdir, readFile, rm } from 'node:fs/promises';
@@ -74,10 +74,15 @@ if ((await tools) !== 0) {
   console.log('== the real programs could not be built: no end-to-end suite was run');
 } else if (built) {
   const suites = (name, selection) => jest(name, process.execPath, 'jest.e2e.config.mjs', selection);
-  const later = ['modes', ...ALONE].map((suite) => `--ignoreProjects=${suite}`);
-  await suites('end to end', later);
-  // A dozen backends and another Kubernetes: beside the others it would only slow them down.
-  await suites('every mode of a backend', ['--selectProjects=modes']);
+  await suites(
+    'end to end',
+    ALONE.map((suite) => `--ignoreProjects=${suite}`),
+  );
+  // Dozens of bindings each, and minutes of silence: beside others they would only slow each other down.
+  await suites('end to end, one by one', [
+    '--maxWorkers=1',
+    ...ALONE.map((suite) => `--selectProjects=${suite}`),
+  ]);
 }
 
 console.log(`\n${elapsed(started)} in all`);
