@@ -1,6 +1,5 @@
 /**
- * Writes src/api/generated from apiresourceschemas/: the TypeScript types of our kinds, and the schemas as
- * data for ajv. `--check` writes nothing and fails where a file would change.
+ * Writes src/api/generated from apiresourceschemas/: the TypeScript types of our kinds. `--check` writes nothing and fails where a file would change.
  */
 import { compile } from 'json-schema-to-typescript';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
@@ -19,10 +18,6 @@ for (const file of (await readdir('apiresourceschemas')).sort()) {
   const closed = close(schema);
   const types = await compile(closed, names.kind, { bannerComment: '', additionalProperties: false });
   outputs.set(`src/api/generated/${base}.ts`, `${header}\n${types}`);
-  outputs.set(
-    `src/api/generated/${base}.schema.ts`,
-    `${header}\nexport const ${names.kind}Schema = ${JSON.stringify(schema, null, 2)} as const;\n`,
-  );
 }
 
 /** A structural schema prunes what it does not list: the types say the same. `metadata` stays open. */

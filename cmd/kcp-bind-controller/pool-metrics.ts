@@ -1,7 +1,12 @@
-import { Counter, Gauge } from 'prom-client';
+import { Gauge } from 'prom-client';
 
 import type { PoolMetrics } from '../../src/syncer/pool/pool-metrics.js';
-import { renderMetrics, type MetricsRegistry, type MetricsSnapshot } from '../../src/telemetry/metrics.js';
+import {
+  counter,
+  renderMetrics,
+  type MetricsRegistry,
+  type MetricsSnapshot,
+} from '../../src/telemetry/metrics.js';
 
 /** The pool's metrics, and the text of a scrape with those of the workers added up. */
 export interface CollectedPoolMetrics extends PoolMetrics {
@@ -11,18 +16,18 @@ export interface CollectedPoolMetrics extends PoolMetrics {
 export function createPoolMetrics(registry: MetricsRegistry): CollectedPoolMetrics {
   const registers = [registry];
   const workers = new Gauge({ name: 'kcp_bind_workers', help: 'Syncer threads that run now.', registers });
-  const failures = new Counter({
-    name: 'kcp_bind_worker_failures_total',
-    help: 'Syncer threads that ended by themselves or had to be ended.',
-    labelNames: ['cause'] as const,
-    registers,
-  });
-  const dropped = new Counter({
-    name: 'kcp_bind_worker_messages_dropped_total',
-    help: 'Messages of syncer threads that were thrown away.',
-    labelNames: ['why'] as const,
-    registers,
-  });
+  const failures = counter(
+    registry,
+    'kcp_bind_worker_failures_total',
+    'Syncer threads that ended by themselves or had to be ended.',
+    ['cause'],
+  );
+  const dropped = counter(
+    registry,
+    'kcp_bind_worker_messages_dropped_total',
+    'Messages of syncer threads that were thrown away.',
+    ['why'],
+  );
   const snapshots = new Map<number, MetricsSnapshot>();
   return {
     workers: (count) => workers.set(count),

@@ -1,5 +1,5 @@
-import { Counter, Histogram } from 'prom-client';
-import type { MetricsRegistry } from '../telemetry/metrics.js';
+import { Histogram } from 'prom-client';
+import { counter, type MetricsRegistry } from '../telemetry/metrics.js';
 
 /** How a login's step or a page request ended. Labels never name a tenant, a connection or a provider. */
 export interface HandshakeMetrics {
@@ -21,12 +21,12 @@ type LoginOutcome =
 
 /** Registers the handshake's metrics; once for each registry. */
 export function createHandshakeMetrics(registry: MetricsRegistry): HandshakeMetrics {
-  const requests = new Counter({
-    name: 'kcp_bind_handshake_requests_total',
-    help: 'Requests to the login pages, by route and status.',
-    labelNames: ['route', 'status'],
-    registers: [registry],
-  });
+  const requests = counter(
+    registry,
+    'kcp_bind_handshake_requests_total',
+    'Requests to the login pages, by route and status.',
+    ['route', 'status'],
+  );
   const durations = new Histogram({
     name: 'kcp_bind_handshake_request_seconds',
     help: 'Time until a login page was answered, by route.',
@@ -34,12 +34,9 @@ export function createHandshakeMetrics(registry: MetricsRegistry): HandshakeMetr
     buckets: [0.01, 0.05, 0.25, 1, 5, 15, 60],
     registers: [registry],
   });
-  const logins = new Counter({
-    name: 'kcp_bind_handshake_logins_total',
-    help: 'Steps of logins, by outcome.',
-    labelNames: ['outcome'],
-    registers: [registry],
-  });
+  const logins = counter(registry, 'kcp_bind_handshake_logins_total', 'Steps of logins, by outcome.', [
+    'outcome',
+  ]);
   return {
     request: (route, status, seconds) => {
       requests.inc({ route, status: String(status) });

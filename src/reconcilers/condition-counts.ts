@@ -1,6 +1,6 @@
 import { BINDING_REASONS, CONNECTION_REASONS } from '../api/conditions.js';
 import type { KubeObject } from '../kube/object.js';
-import type { ReconcilerKind } from './metrics.js';
+import type { ReconcilerKind } from './keys.js';
 import { bindingStatus, connectionStatus } from './views.js';
 
 /** How many objects of a kind have a condition in that state. */

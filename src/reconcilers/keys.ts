@@ -1,6 +1,9 @@
 import type { LogicalCluster } from '../kube/object.js';
 import { isLogicalCluster } from '../kube/logical-cluster.js';
 
+/** What is reconciled: KubeBindConnections or KubeBindBindings. */
+export type ReconcilerKind = 'connection' | 'binding';
+
 /** Key of a connection or binding in a queue: `<logical cluster>|<name>`. Neither part can hold a `|`. */
 export type QueueKey = `${string}|${string}`;
 

@@ -1,9 +1,8 @@
-import { Counter, Gauge, Histogram } from 'prom-client';
-import type { MetricsRegistry } from '../telemetry/metrics.js';
+import { Gauge, Histogram } from 'prom-client';
+import { counter, type MetricsRegistry } from '../telemetry/metrics.js';
 import type { ConditionCount } from './condition-counts.js';
+import type { ReconcilerKind } from './keys.js';
 import type { StepName } from './steps.js';
-
-export type ReconcilerKind = 'connection' | 'binding';
 
 /** What the reconcilers count. No label holds a tenant's name. */
 export interface ReconcilerMetrics {
@@ -26,24 +25,19 @@ export function createReconcilerMetrics(registry: MetricsRegistry): ReconcilerMe
     buckets: [0.005, 0.02, 0.1, 0.5, 2, 10, 60],
     registers,
   });
-  const steps = new Counter({
-    name: 'kcp_bind_steps_total',
-    help: 'Named effects that were done.',
-    labelNames: ['step'] as const,
-    registers,
-  });
+  const steps = counter(registry, 'kcp_bind_steps_total', 'Named effects that were done.', ['step']);
   const queue = new Gauge({
     name: 'kcp_bind_queue_length',
     help: 'Keys that want work now.',
     labelNames: ['kind'] as const,
     registers,
   });
-  const events = new Counter({
-    name: 'kcp_bind_events_dropped_total',
-    help: 'Kubernetes Events that were not written.',
-    labelNames: ['why'] as const,
-    registers,
-  });
+  const events = counter(
+    registry,
+    'kcp_bind_events_dropped_total',
+    'Kubernetes Events that were not written.',
+    ['why'],
+  );
   const leader = new Gauge({
     name: 'kcp_bind_leader',
     help: '1 while this process holds the Lease.',

@@ -1,4 +1,4 @@
-import { AggregatorRegistry, Registry, collectDefaultMetrics } from 'prom-client';
+import { AggregatorRegistry, Counter, Registry, collectDefaultMetrics } from 'prom-client';
 import type { MetricObjectWithValues, MetricValue } from 'prom-client';
 
 export type MetricsRegistry = Registry;
@@ -16,6 +16,16 @@ export function createMetricsRegistry(options: MetricsOptions = {}): MetricsRegi
   const registry = new Registry();
   if (options.defaults === true) collectDefaultMetrics({ register: registry });
   return registry;
+}
+
+/** A counter in a registry; once for each name. */
+export function counter<Label extends string = never>(
+  registry: MetricsRegistry,
+  name: string,
+  help: string,
+  labelNames: readonly Label[] = [],
+): Counter<Label> {
+  return new Counter({ name, help, labelNames, registers: [registry] });
 }
 
 /**

@@ -1,5 +1,4 @@
-import { Counter } from 'prom-client';
-import type { MetricsRegistry } from './metrics.js';
+import { counter, type MetricsRegistry } from './metrics.js';
 
 /**
  * What a watch is held with.
@@ -24,31 +23,23 @@ export type CountWatch = (server: WatchedServer, event: WatchEvent) => void;
 
 /** Registers the metrics of watches; once for each registry. */
 export function createWatchMetrics(registry: MetricsRegistry): CountWatch {
-  const registers = [registry];
-  const lists = new Counter({
-    name: 'kcp_bind_lists_total',
-    help: 'Complete lists that were read.',
-    labelNames: ['server'] as const,
-    registers,
-  });
-  const relists = new Counter({
-    name: 'kcp_bind_relists_total',
-    help: 'Times that a watch could not be resumed and everything was listed again.',
-    labelNames: ['server', 'cause'] as const,
-    registers,
-  });
-  const reconnects = new Counter({
-    name: 'kcp_bind_watch_reconnects_total',
-    help: 'Watches that were resumed from where the last one ended.',
-    labelNames: ['server'] as const,
-    registers,
-  });
-  const failures = new Counter({
-    name: 'kcp_bind_watch_failures_total',
-    help: 'Lists and watches that failed.',
-    labelNames: ['server', 'phase'] as const,
-    registers,
-  });
+  const lists = counter(registry, 'kcp_bind_lists_total', 'Complete lists that were read.', ['server']);
+  const relists = counter(
+    registry,
+    'kcp_bind_relists_total',
+    'Times that a watch could not be resumed and everything was listed again.',
+    ['server', 'cause'],
+  );
+  const reconnects = counter(
+    registry,
+    'kcp_bind_watch_reconnects_total',
+    'Watches that were resumed from where the last one ended.',
+    ['server'],
+  );
+  const failures = counter(registry, 'kcp_bind_watch_failures_total', 'Lists and watches that failed.', [
+    'server',
+    'phase',
+  ]);
   return (server, { type, cause = '', phase = '' }) => {
     if (type === 'listed') lists.inc({ server });
     if (type === 'relist') relists.inc({ server, cause });

@@ -1,6 +1,5 @@
-import { Counter, Gauge, Histogram } from 'prom-client';
-import { createMetricsRegistry } from '../../telemetry/metrics.js';
-import type { MetricsRegistry } from '../../telemetry/metrics.js';
+import { Gauge, Histogram } from 'prom-client';
+import { counter, createMetricsRegistry, type MetricsRegistry } from '../../telemetry/metrics.js';
 import { createWatchMetrics } from '../../telemetry/watch-metrics.js';
 import type { RequestMade } from './objects/side.js';
 import type { SyncLoad, SyncMeter } from './objects/sync-meter.js';
@@ -19,12 +18,12 @@ export interface WorkerMetrics {
 /** Metrics of one worker, in a registry of its own. */
 export function createWorkerMetrics(): WorkerMetrics {
   const registry = createMetricsRegistry();
-  const requests = new Counter({
-    name: 'kcp_bind_sync_requests_total',
-    help: 'Requests about objects, by side, verb and outcome.',
-    labelNames: ['side', 'verb', 'outcome'] as const,
-    registers: [registry],
-  });
+  const requests = counter(
+    registry,
+    'kcp_bind_sync_requests_total',
+    'Requests about objects, by side, verb and outcome.',
+    ['side', 'verb', 'outcome'],
+  );
   const objectFailures = counter(
     registry,
     'kcp_bind_sync_failures_total',
@@ -94,8 +93,4 @@ function createLoadGauges(registry: MetricsRegistry): {
       oldest.set(all.reduce((most, load) => Math.max(most, load.oldestMs), 0) / 1000);
     },
   };
-}
-
-function counter(registry: MetricsRegistry, name: string, help: string): Counter {
-  return new Counter({ name, help, registers: [registry] });
 }
