@@ -3,6 +3,8 @@ import { BackendError } from '../backend/errors.js';
 import type { BackendApi } from '../backend/http/backend-api.js';
 import { templatesToOffers } from '../backend/http/offers.js';
 import { consumerIdentity, normalizeOrigin } from '../backend/identity.js';
+import type { BindResult } from '../backend/http/bind-answer.js';
+import type { Clock } from '../kube/clock.js';
 import type { ServerCredentials } from '../kube/credentials.js';
 import { KubeError, KubeconfigError } from '../kube/errors.js';
 import type { Account, LoginEndedReason } from '../state/records.js';
@@ -28,12 +30,18 @@ export interface AccountRequest {
   readonly workspace: WorkspaceIdentity;
   readonly key: Uint8Array;
   readonly sanitize: (kubeconfig: string) => ServerCredentials;
-  readonly now: number;
+  readonly clock: Clock;
   readonly signal: AbortSignal;
 }
 
 /**
- * Reads the offers and makes one bind request, for the kubeconfig only: what the backend proposes with it is left
+ * Pauses, in milliseconds, before a bind request is made again. A backend that makes two accounts at once fails one of
+ * them with 500 (v0.8.2), and the person would have to start anew.
+ */
+const RETRY_PAUSES = [1000, 3000];
+
+/**
+ * Reads the offers and makes a bind request, for the kubeconfig only: what the backend proposes with it is left
  * alone. Safe to repeat, since the same identity always gets the same account.
  */
 export async function fetchAccount(request: AccountRequest): Promise<AccountOutcome> {
@@ -45,10 +53,8 @@ export async function fetchAccount(request: AccountRequest): Promise<AccountOutc
       return { kind: 'ended', reason: 'NoOffers', because: 'the provider offers no template' };
     }
     const identity = identityOf(request);
-    const { kubeconfig } = await backend.bind(
-      token,
-      { template: first.template, name: first.template, identity },
-      signal,
+    const { kubeconfig } = await patiently(request, () =>
+      backend.bind(token, { template: first.template, name: first.template, identity }, signal),
     );
     const credentials = request.sanitize(kubeconfig);
     if (credentials.namespace === undefined) {
@@ -61,12 +67,29 @@ export async function fetchAccount(request: AccountRequest): Promise<AccountOutc
         credentials,
         contractNamespace: credentials.namespace,
         offers,
-        obtainedAt: new Date(request.now).toISOString(),
+        obtainedAt: new Date(request.clock.now()).toISOString(),
       },
     };
   } catch (error) {
     return outcomeOf(error, connection);
   }
+}
+
+async function patiently(
+  { clock, signal }: AccountRequest,
+  bind: () => Promise<BindResult>,
+): Promise<BindResult> {
+  for (const pause of RETRY_PAUSES) {
+    try {
+      return await bind();
+    } catch (error) {
+      if (!(error instanceof BackendError && error.status === 500)) throw error;
+      await clock.sleep(pause, signal).catch(() => {
+        throw error;
+      });
+    }
+  }
+  return bind();
 }
 
 /** Who we are to this backend. Computed here, sent, and kept nowhere. */

@@ -445,6 +445,27 @@ users: [{name: d, user: {exec: {command: sh}}}]
     expect(identities.size).toBe(1);
   });
 
+  it.each([
+    [2, 303, 3],
+    [3, 502, 3],
+  ])('asks again by itself when the backend fails %d times: %d after %d requests', async (...row) => {
+    const [failures, status, requests] = row;
+    const browser = world.browser();
+    const { consent } = await openByPlugin(browser);
+    const { callback } = await continueTo(browser, consent);
+    // Backend v0.8.2 while it makes the account of somebody else.
+    const failure = { kind: 'Error', message: 'Failed to handle cluster resources', code: 'INTERNAL_ERROR' };
+    world.backend.answer('/api/bind', async () =>
+      binds().length > failures ? json(200, bindAnswer()) : json(500, failure),
+    );
+    let answer: LightMyRequestResponse | undefined;
+    void browser.get(callback).then((value) => (answer = value));
+    while (answer === undefined) await world.clock.advance(500);
+    expect(answer.statusCode).toBe(status);
+    expect(binds()).toHaveLength(requests);
+    expect(new Set(binds().map(({ body }) => JSON.stringify(body))).size).toBe(1);
+  });
+
   it('stores nothing for a login that was sent to the backend again meanwhile', async () => {
     const browser = world.browser();
     const { url, consent } = await openByPlugin(browser);

@@ -70,7 +70,7 @@ async function takeAnswer(
       workspace,
       key,
       sanitize: pages.sanitize,
-      now: pages.clock.now(),
+      clock: pages.clock,
       signal,
     }),
   );
