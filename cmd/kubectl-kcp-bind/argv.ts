@@ -5,7 +5,6 @@ const IMPLIED: Readonly<Record<string, string>> = { '--dry-run': 'client' };
 const SWITCHES: ReadonlySet<string> = new Set([
   '--apibindings-claim',
   '--browser',
-  '--connection',
   '--force',
   '--insecure-skip-tls-verify',
   '--orphan',
@@ -13,6 +12,8 @@ const SWITCHES: ReadonlySet<string> = new Set([
   '--quiet',
   '--verbose',
   '--wait',
+  '--watch',
+  '--with-connection',
   '--yes',
 ]);
 

@@ -22,6 +22,8 @@ export interface Effects {
 export interface Session {
   readonly client: KubeClient;
   readonly address: WorkspaceAddress;
+  /** What the client was made with. Holds secrets: never shown. */
+  readonly credentials: ServerCredentials;
 }
 
 /** What a command works with. */

@@ -26,6 +26,12 @@ export function timeoutFlag(flags: FlagValues): number {
   return parseDuration(textFlag(flags, 'timeout') ?? '10m', '--timeout');
 }
 
+/** `--timeout` in milliseconds, where the command has no time of its own. */
+export function optionalTimeoutFlag(flags: FlagValues): number | undefined {
+  const text = textFlag(flags, 'timeout');
+  return text === undefined ? undefined : parseDuration(text, '--timeout');
+}
+
 export function dryRunFlag(flags: FlagValues): DryRun {
   const value = flags['dryRun'];
   return value === 'client' || value === 'server' ? value : 'none';

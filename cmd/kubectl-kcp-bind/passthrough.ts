@@ -6,6 +6,7 @@ import { firstOperand } from './argv.js';
 /** The words that this plugin itself knows after `kubectl kcp bind`. */
 export const OWN_COMMANDS: ReadonlySet<string> = new Set([
   'completion',
+  'doctor',
   'help',
   'list',
   'login',

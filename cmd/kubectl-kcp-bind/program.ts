@@ -1,8 +1,9 @@
-import { Command, InvalidArgumentError, Option, type CommanderError } from 'commander';
+import { Command, Option, type CommanderError } from 'commander';
 import type { CommandContext } from './command-context.js';
 import { usageError } from './errors.js';
+import { addBindFlags, addDryRun, off, on, withGlobals } from './flag-definitions.js';
 import { readGlobalOptions } from './flag-values.js';
-import { OUTPUT_FORMATS, type FlagValues, type GlobalOptions } from './options.js';
+import type { FlagValues, GlobalOptions } from './options.js';
 
 /** Runs one command with its flags; made by `run.ts`. */
 type Invoke = (
@@ -16,7 +17,6 @@ export interface ProgramOptions {
   readonly writeOut: (text: string) => void;
 }
 
-const KUBECONFIG_GROUP = 'Kubeconfig flags:';
 const AFTER_HELP = `
 Examples:
   kubectl kcp bind https://bind.example.com
@@ -67,7 +67,7 @@ function addCommands(program: Command, options: ProgramOptions): void {
   const run =
     (command: Command, load: () => Promise<Runner>) =>
     async (...parameters: unknown[]): Promise<void> => {
-      const own: FlagValues = { ...program.opts<FlagValues>(), ...command.opts<FlagValues>() };
+      const own: FlagValues = { ...givenBefore(program), ...command.opts<FlagValues>() };
       rejectBindFlags(program, command);
       const operand = parameters[0];
       await options.invoke(readGlobalOptions(own), async (context) => (await load())(context, operand, own));
@@ -77,7 +77,18 @@ function addCommands(program: Command, options: ProgramOptions): void {
   list.action(run(list, async () => (await import('./commands/list.js')).list));
 
   const status = add('status [name]', 'Show how a binding or connection is doing, and what to do about it');
+  on(status, '-w, --watch', 'show it again at each change, until Ctrl-C or --timeout');
+  status.option('--timeout <duration>', 'with --watch: end after this time');
   status.action(run(status, async () => (await import('./commands/status.js')).status));
+
+  const doctor = add(
+    'doctor [url]',
+    'Check what binding needs: kcp, the client, claims, clocks, certificates, proxies, and the provider at URL or of each connection',
+  );
+  doctor.option('--ca-file <file>', "PEM certificates to verify the provider's with");
+  doctor.option('--client-path <workspace>', 'workspace of the client export (default: root:kube-bind)');
+  doctor.option('--client-export <name>', 'name of the client export (default: kcp.kube-bind.io)');
+  doctor.action(run(doctor, async () => (await import('./commands/doctor.js')).doctor));
 
   const templates = add('templates [connection]', "List what the connections' providers offer");
   templates.action(run(templates, async () => (await import('./commands/templates.js')).templates));
@@ -94,7 +105,9 @@ function addCommands(program: Command, options: ProgramOptions): void {
   on(unbind, '--orphan', "keep the provider's copies of the objects");
   on(unbind, '--force', 'let go although the provider does not answer; leaves its copies behind');
   on(unbind, '-y, --yes', 'do not ask');
-  on(unbind, '--connection', 'also remove the connections that no other binding uses');
+  on(unbind, '--with-connection', 'also remove the connections that no other binding uses');
+  // Its name until 0.1: with `bind URL` the same flag takes a name.
+  unbind.addOption(new Option('--connection').hideHelp());
   off(unbind, 'wait', 'do not wait until all is gone');
   unbind.option('--timeout <duration>', 'stop waiting after this time', '10m');
   addDryRun(unbind, ['none', 'client']);
@@ -107,76 +120,6 @@ function addCommands(program: Command, options: ProgramOptions): void {
   completion.action(run(completion, async () => (await import('./commands/completion.js')).completion));
 }
 
-function addBindFlags(command: Command): void {
-  command
-    .option('--template <name>', 'bind this template; repeatable. Without it you are asked', collect)
-    .option(
-      '--accept-claims <names>',
-      'accept the related resources that templates ask for: all, none, or names like secrets,configmaps',
-      collect,
-    )
-    .option('--name <name>', "name of the binding (default: the template's)")
-    .option('--connection <name>', "name of the connection (default: made from the URL's host)")
-    .option('--account <name>', 'ask the provider for a separate account of this workspace')
-    .option('--cluster-id <id>', 'choose a cluster of a provider that serves several')
-    .option('--ca-file <file>', "PEM certificates to verify the provider's with")
-    .option('--client-path <workspace>', 'workspace of the client export (default: root:kube-bind)')
-    .option('--client-export <name>', 'name of the client export (default: kcp.kube-bind.io)')
-    .option('--timeout <duration>', 'give up after this time; run again to go on', '10m');
-  off(
-    command,
-    'apibindings-claim',
-    'reject the claim on APIBindings; the plugin then creates the APIBinding of each API itself',
-  );
-  off(command, 'provider-check', 'do not look at the provider from this machine first');
-  off(command, 'browser', 'print the login page, do not open it');
-  off(command, 'wait', 'create everything and end; needs --template');
-  on(command, '-y, --yes', 'take the answers from flags, never ask');
-  addDryRun(command, ['none', 'client', 'server']);
-}
-
-function addDryRun(command: Command, modes: readonly string[]): void {
-  command.addOption(
-    new Option('--dry-run <mode>', 'write nothing, say what would be done (server: let the server check it)')
-      .choices(modes)
-      .default('none'),
-  );
-}
-
-function withGlobals(command: Command): Command {
-  command.addOption(new Option('-o, --output <format>', 'output format').choices([...OUTPUT_FORMATS]));
-  on(command, '-q, --quiet', 'no progress, only results and errors');
-  on(command, '-v, --verbose', 'say more about errors');
-  const kubectl = (flags: string, description: string): Option =>
-    new Option(flags, description).helpGroup(KUBECONFIG_GROUP);
-  return command
-    .addOption(kubectl('--kubeconfig <file>', 'kubeconfig to use (default: $KUBECONFIG, ~/.kube/config)'))
-    .addOption(kubectl('--context <name>', 'context of the kubeconfig'))
-    .addOption(kubectl('--cluster <name>', 'cluster of the kubeconfig'))
-    .addOption(kubectl('--user <name>', 'user of the kubeconfig'))
-    .addOption(kubectl('-s, --server <url>', "URL of the workspace, in place of the kubeconfig's"))
-    .addOption(kubectl('--workspace <path>', "workspace, in place of the one in the server's URL"))
-    .addOption(kubectl('--token <token>', "bearer token, in place of the user's credentials"))
-    .addOption(kubectl('--as <user>', 'act as this user'))
-    .addOption(kubectl('--as-group <group>', 'act as a member of this group; repeatable').argParser(collect))
-    .addOption(kubectl('--as-uid <uid>', 'act as the user with this UID'))
-    .addOption(kubectl('--certificate-authority <file>', "PEM certificates to verify the server's with"))
-    .addOption(kubectl('--tls-server-name <name>', "name in the server's certificate"))
-    .addOption(kubectl('--insecure-skip-tls-verify', "do not verify the server's certificate"))
-    .addOption(new Option('--no-insecure-skip-tls-verify').hideHelp());
-}
-
-/** A switch that is off unless given; `--x=false` works too. */
-function on(command: Command, flags: string, description: string): void {
-  const name = /--([a-z-]+)/.exec(flags)?.[1] ?? '';
-  command.option(flags, description).addOption(new Option(`--no-${name}`).hideHelp());
-}
-
-/** A switch that is on unless `--no-<name>` is given; `--<name>=false` works too. */
-function off(command: Command, name: string, description: string): void {
-  command.addOption(new Option(`--${name}`).hideHelp()).option(`--no-${name}`, description);
-}
-
 function prepare(command: Command, options: ProgramOptions): Command {
   return command
     .exitOverride()
@@ -184,6 +127,15 @@ function prepare(command: Command, options: ProgramOptions): Command {
     .helpCommand(false)
     .configureHelp({ showGlobalOptions: false })
     .configureOutput({ writeOut: options.writeOut, writeErr: () => undefined, outputError: () => undefined });
+}
+
+/** Flags that stand before the command's word; the defaults of `bind URL` are not those of other commands. */
+function givenBefore(program: Command): FlagValues {
+  return Object.fromEntries(
+    Object.entries(program.opts<FlagValues>()).filter(
+      ([name]) => program.getOptionValueSource(name) === 'cli',
+    ),
+  );
 }
 
 /** Flags of `bind URL` before another command would be ignored silently. */
@@ -201,11 +153,6 @@ function rejectBindFlags(program: Command, command: Command): void {
 export function usageErrorFrom(error: CommanderError): Error | undefined {
   if (error.exitCode === 0 || error.code === 'commander.help') return undefined;
   return usageError(error.message.replace(/^error: /, ''));
-}
-
-function collect(value: string, previous: string[] | undefined): string[] {
-  if (value === '') throw new InvalidArgumentError('it is empty');
-  return [...(previous ?? []), value];
 }
 
 type Runner = (context: CommandContext, operand: unknown, own: FlagValues) => Promise<number>;

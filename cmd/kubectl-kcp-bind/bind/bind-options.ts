@@ -6,6 +6,7 @@ import { CLIENT_EXPORT } from '../../../src/api/group.js';
 import type { ClientBindingOptions } from './client-binding.js';
 import type { TemplateWish } from './choose-templates.js';
 import { readAcceptance } from './consent.js';
+import type { ExportReference } from './manifests.js';
 
 /** Where the client is installed unless `--client-path` says otherwise. */
 const DEFAULT_CLIENT_PATH = 'root:kube-bind';
@@ -45,20 +46,10 @@ export function readBindOptions(flags: FlagValues): BindOptions {
   if (!wait && templates.length === 0) {
     throw usageError('--no-wait needs --template', 'say which templates to bind with --template NAME');
   }
-  const path = textFlag(flags, 'clientPath');
-  if (path !== undefined && !isWorkspace(path)) {
-    throw usageError(
-      `--client-path ${JSON.stringify(path)} is no workspace`,
-      'give a path like root:kube-bind',
-    );
-  }
   return {
     client: {
-      reference: {
-        path: path ?? DEFAULT_CLIENT_PATH,
-        name: objectName(flags, 'clientExport') ?? CLIENT_EXPORT,
-      },
-      pathGiven: path !== undefined,
+      reference: readClientReference(flags),
+      pathGiven: textFlag(flags, 'clientPath') !== undefined,
       apiBindingsClaim: switchFlag(flags, 'apibindingsClaim', true),
     },
     wish: { templates, name, acceptance: readAcceptance(listFlag(flags, 'acceptClaims')) },
@@ -73,6 +64,22 @@ export function readBindOptions(flags: FlagValues): BindOptions {
     dryRun: dryRunFlag(flags),
     unattended: switchFlag(flags, 'yes', false),
   };
+}
+
+/**
+ * `--client-path` and `--client-export`: where the client is installed.
+ *
+ * @throws PluginError USAGE
+ */
+export function readClientReference(flags: FlagValues): ExportReference {
+  const path = textFlag(flags, 'clientPath');
+  if (path !== undefined && !isWorkspace(path)) {
+    throw usageError(
+      `--client-path ${JSON.stringify(path)} is no workspace`,
+      'give a path like root:kube-bind',
+    );
+  }
+  return { path: path ?? DEFAULT_CLIENT_PATH, name: objectName(flags, 'clientExport') ?? CLIENT_EXPORT };
 }
 
 function objectName(flags: FlagValues, flag: string): string | undefined {

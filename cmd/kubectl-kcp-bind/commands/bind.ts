@@ -1,7 +1,6 @@
-import { readFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
 import { parseBackendUrl, connectionNameFor } from '../bind/backend-url.js';
 import { readBindOptions, type BindOptions } from '../bind/bind-options.js';
+import { readCaFile } from '../bind/ca-file.js';
 import { chooseTemplates, type TemplateChoice } from '../bind/choose-templates.js';
 import { ensureClientBinding } from '../bind/client-binding.js';
 import { ensureConnection, type ConnectionWish } from '../bind/connection.js';
@@ -13,7 +12,6 @@ import { checkProvider } from '../bind/provider-check.js';
 import { waitReady } from '../bind/wait-ready.js';
 import { ensureBindings } from '../bind/write-bindings.js';
 import type { CommandContext, Session } from '../command-context.js';
-import { PluginError } from '../errors.js';
 import { EXIT_CODES } from '../exit-codes.js';
 import type { FlagValues } from '../options.js';
 import { asObject, type ApiBinding, type Backend, type Binding, type Connection } from '../typed-objects.js';
@@ -120,27 +118,4 @@ async function connectionWish(
     ...(options.account === undefined ? {} : { account: options.account }),
   };
   return { backend, name: options.connection, derivedName: connectionNameFor(backend) };
-}
-
-const MAX_CA_BYTES = 65_536;
-
-async function readCaFile(context: CommandContext, file: string | undefined): Promise<string | undefined> {
-  if (file === undefined) return undefined;
-  const path = resolve(context.environment.workingDirectory, file);
-  const text = await readFile(path, 'utf8').catch((cause: unknown) => {
-    throw new PluginError({
-      code: 'USAGE',
-      message: `--ca-file ${file} cannot be read`,
-      remedy: 'name a readable file with PEM certificates',
-      cause,
-    });
-  });
-  if (!text.includes('-----BEGIN CERTIFICATE-----') || Buffer.byteLength(text) > MAX_CA_BYTES) {
-    throw new PluginError({
-      code: 'USAGE',
-      message: `--ca-file ${file} holds no PEM certificates, or more than ${MAX_CA_BYTES} bytes`,
-      remedy: 'name a file with the PEM certificates of the provider’s authority',
-    });
-  }
-  return text;
 }

@@ -117,6 +117,38 @@ describe('status', () => {
     expect(result.stdout).toContain('needs you: APIBound NameConflict: sheriffs is taken');
     expect((await plugin(['status', 'nobody'])).code).toBe(EXIT_CODES.notFound);
   });
+
+  it('shows the chain and explains its first broken link', async () => {
+    install();
+    connection('west');
+    binding('cowboys', [
+      condition('Connected', 'True', 'Connected'),
+      condition('ExportReady', 'False', 'TemplateNotFound', 'no template cowboys'),
+    ]);
+    const { stdout } = await plugin(['status', 'cowboys']);
+    expect(stdout).toContain('chain:      ✓ connection → ✗ export → · schema → · API → · sync');
+    expect(stdout).toContain('broken at export: the provider has not exported the API');
+    expect(stdout).toMatch(/to do: do what the message says/);
+  });
+
+  it('shows it again at each change with --watch, and ends when its time is over', async () => {
+    install();
+    connection('west');
+    binding('cowboys', [condition('APIBound', 'False', 'NotServed', 'not yet')]);
+    let changed = false;
+    const result = await plugin(['status', 'cowboys', '--watch', '--timeout', '15s'], {
+      onError: (text) => {
+        if (!text.includes('Watching') || changed) return;
+        changed = true;
+        binding('cowboys', READY);
+      },
+    });
+    expect(result.code).toBe(EXIT_CODES.ok);
+    expect(result.stdout.match(/^Binding cowboys: .*/gm)).toEqual([
+      'Binding cowboys: not Ready yet: APIBound NotServed: not yet',
+      'Binding cowboys: Ready',
+    ]);
+  });
 });
 
 describe('templates', () => {
@@ -212,10 +244,10 @@ describe('unbind', () => {
     expect(workspace.writes.map(({ method }) => method)).toEqual(['PATCH', 'DELETE']);
   });
 
-  it('removes the connection with --connection, unless another binding uses it', async () => {
+  it('removes the connection with --with-connection, unless another binding uses it', async () => {
     binding('cowboys', READY);
     binding('sheriffs', READY);
-    const first = await plugin(['unbind', 'cowboys', '--yes', '--connection']);
+    const first = await plugin(['unbind', 'cowboys', '--yes', '--with-connection']);
     expect(first.stderr).toContain('Connection west is kept: sheriffs still uses it');
     expect(workspace.get('kubebindconnections', 'west')).toBeDefined();
     await plugin(['unbind', 'sheriffs', '--yes', '--connection']);

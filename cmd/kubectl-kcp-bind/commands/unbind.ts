@@ -20,7 +20,7 @@ export async function unbind(context: CommandContext, operand: unknown, flags: F
   const options: RemovalOptions = {
     orphan: switchFlag(flags, 'orphan', false),
     force: switchFlag(flags, 'force', false),
-    connections: flags['connection'] === true,
+    connections: switchFlag(flags, 'withConnection', flags['connection'] === true),
   };
   const timeoutMs = timeoutFlag(flags);
   const session = await context.session();
@@ -68,7 +68,7 @@ function checkPlan(plan: RemovalPlan, options: RemovalOptions): void {
       message: `this workspace has no binding ${plan.unknown.map((name) => JSON.stringify(name)).join(', ')}; nothing was deleted`,
       remedy: options.connections
         ? 'see `kubectl kcp bind list`'
-        : 'see `kubectl kcp bind list`; to remove a connection add --connection',
+        : 'see `kubectl kcp bind list`; to remove a connection add --with-connection',
     });
   }
 }

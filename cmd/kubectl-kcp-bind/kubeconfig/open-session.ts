@@ -27,5 +27,5 @@ export async function openSession(
     showError: (text) => environment.stderr.write(text),
     signal,
   });
-  return { client: await effects.connect(credentials), address };
+  return { client: await effects.connect(credentials), address, credentials };
 }

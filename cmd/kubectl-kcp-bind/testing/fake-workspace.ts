@@ -30,6 +30,9 @@ export class FakeWorkspace {
   /** May answer in place of the store. */
   intercept: ((request: SeenRequest) => Answer | undefined) | undefined;
   reaction: Reaction = () => undefined;
+  /** Its clock. */
+  now: () => number = Date.now;
+  gitVersion = 'v1.33.3+kcp-v0.28.1';
   readonly #workspace: string;
   readonly #server: Server;
   #counter = 0;
@@ -112,15 +115,18 @@ export class FakeWorkspace {
 
   #answer(request: SeenRequest): Answer {
     const url = new URL(request.url, this.origin);
-    const pattern = /^\/clusters\/([^/]+)\/apis\/([^/]+)\/([^/]+)\/([^/]+)(?:\/([^/]+))?$/;
-    const [, workspace, group = '', version = '', resource = '', name] = pattern.exec(url.pathname) ?? [];
-    if (workspace !== this.#workspace || !this.#isServed(group)) {
+    if (url.pathname === `/clusters/${this.#workspace}/version`) {
+      return { status: 200, body: { gitVersion: this.gitVersion } };
+    }
+    const target = this.#target(url.pathname);
+    if (target === undefined) {
       return failure(404, 'NotFound', 'the server could not find the requested resource');
     }
+    const { apiVersion, name, resource } = target;
     const dryRun = url.searchParams.get('dryRun') === 'All';
     switch (request.method) {
       case 'GET':
-        return name === undefined ? this.#list(`${group}/${version}`, resource) : this.#read(resource, name);
+        return name === undefined ? this.#list(apiVersion, resource) : this.#read(resource, name);
       case 'POST':
         return this.#create(resource, request.body as KubeObject, dryRun);
       case 'PATCH':
@@ -132,8 +138,17 @@ export class FakeWorkspace {
     }
   }
 
+  /** What a path is about; undefined where nothing is served there. Namespaces make no difference here. */
+  #target(path: string): { apiVersion: string; resource: string; name: string | undefined } | undefined {
+    const pattern =
+      /^\/clusters\/([^/]+)\/(?:api|apis\/([^/]+))\/(v[^/]+)(?:\/namespaces\/[^/]+(?=\/))?\/([^/]+)(?:\/([^/]+))?$/;
+    const [, workspace, group = '', version = '', resource = '', name] = pattern.exec(path) ?? [];
+    if (workspace !== this.#workspace || !this.#isServed(group)) return undefined;
+    return { apiVersion: group === '' ? version : `${group}/${version}`, resource, name };
+  }
+
   #isServed(group: string): boolean {
-    if (group === 'apis.kcp.io') return true;
+    if (group !== 'kcp.kube-bind.io' && !group.endsWith('.dev')) return true;
     return [...this.objects.values()].some(
       (object) =>
         object.kind === 'APIBinding' &&
@@ -157,7 +172,11 @@ export class FakeWorkspace {
     const { name } = object.metadata;
     if (this.get(resource, name) !== undefined)
       return failure(409, 'AlreadyExists', `${name} already exists`);
-    if (dryRun) return { status: 201, body: { ...object, metadata: { ...object.metadata, uid: 'dry' } } };
+    if (dryRun) {
+      const creationTimestamp = new Date(this.now()).toISOString().replace(/\.\d+/, '');
+      const metadata = { ...object.metadata, uid: 'dry', creationTimestamp };
+      return { status: 201, body: { ...object, metadata } };
+    }
     const stored = this.put(resource, object);
     this.reaction(stored, this);
     return { status: 201, body: stored };
