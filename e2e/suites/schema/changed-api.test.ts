@@ -39,7 +39,7 @@ const DYING: Bindings = {
   accepted: { revised: 'v1beta1' },
 };
 const LEAVING: Bindings = {
-  refused: { retyped: 'v1', reduced: 'v1', rescoped: 'v1', rekinded: 'v1', replaced: 'v1' },
+  refused: { retyped: 'v1', reduced: 'v1', rescoped: 'v1', rekinded: 'v1', replaced: 'v1', beside: 'v1' },
   renamed: { renamed: 'v1' },
   accepted: { revised: 'v1beta1', extended: 'v1' },
   withdrawn: { withdrawn: 'v1' },
@@ -235,23 +235,26 @@ describe('an API that its provider changes', () => {
   });
 
   describe('in a way that kcp can take over', () => {
-    it('gets its new field within a minute, and its objects lie still', async () => {
+    it.each([
+      ['extended', 'InSync'],
+      // Others of its binding cannot be taken over.
+      ['beside', 'Incompatible'],
+    ])('gets its new field within a minute, and its objects lie still: %s', async (api, reason) => {
       const colour = { type: 'string', enum: ['red', 'green'] };
-      await apply(provider, crd(group, 'extended', [{ name: 'v1', fields: { ...FIELDS, colour } }]));
-      const place = ['boundschema', full('extended'), '-n', leaving.account.namespace];
+      await apply(provider, crd(group, api, [{ name: 'v1', fields: { ...FIELDS, colour } }]));
+      const place = ['boundschema', full(api), '-n', leaving.account.namespace];
       await waitFor(async () => JSON.stringify(await read(provider, place)).includes('colour'), {
         what: 'the backend to follow',
         interval: 500,
       });
       await waitFor(
-        async () =>
-          (await kubectl(leaving.kubeconfig, ['explain', `${full('extended')}.spec`])).includes('colour'),
+        async () => (await kubectl(leaving.kubeconfig, ['explain', `${full(api)}.spec`])).includes('colour'),
         { what: 'the new field to be served', timeout: 60_000, interval: 500 },
       );
-      await condition(leaving, 'extended', 'SchemaInSync', 'InSync');
-      await write(leaving, 'extended', 'second', { note: 'b', colour: 'red' });
-      await synced(leaving, 'extended', 'second', { note: 'b', colour: 'red' });
-      await unchanged(leaving, 'extended');
+      await condition(leaving, api, 'SchemaInSync', reason);
+      await write(leaving, api, 'second', { note: 'b', colour: 'red' });
+      await synced(leaving, api, 'second', { note: 'b', colour: 'red' });
+      await unchanged(leaving, api);
     });
 
     it('gets its new version within a minute, and its objects lie still', async () => {

@@ -56,11 +56,11 @@ export interface UsableSchemas {
 
 export type SchemaDecision =
   | UsableSchemas
-  /** What is served stays as it is: it is still made again, and put right, where others take it away. */
+  /** An API that cannot follow stays as it is: it is still made again, and put right, where others take it away. */
   | {
       readonly kind: 'refused';
       readonly condition: ConditionState;
-      /** Undefined where nothing is served. */
+      /** What is served meanwhile; undefined where nothing is. */
       readonly serving?: UsableSchemas | undefined;
     };
 
@@ -79,66 +79,96 @@ export interface SchemaView {
 /**
  * Which APIResourceSchemas the generated export shall have. The worker's schemas are checked again from
  * scratch; where something is served already, a schema only follows when kcp can take it in place without
- * losing or hiding an object.
+ * losing or hiding an object. One that cannot follow stays as it is, and holds back no other.
  */
 export function planSchemas(
   ref: BindingRef,
   reported: readonly ConvertedSchema[],
   live: readonly LiveSchema[],
 ): SchemaDecision {
-  const schemas: SchemaPlan[] = [];
-  const apis: ServedApi[] = [];
-  const kept: KeptVersion[] = [];
+  const planned: PlannedApi[] = [];
+  const stuck: LiveSchema[] = [];
   const differences: string[] = [];
+  const kept: KeptVersion[] = [];
   const byKey = new Map(live.map((schema) => [groupResourceKey(schema), schema]));
   for (const schema of reported) {
     const checked = validateConverted(schema.specJson);
     if (!checked.ok) {
       const text = `${groupResourceText(schema)}: ${checked.path}: ${checked.message}`;
-      return { kind: 'refused', condition: no(checked.reason, detail(text)) };
+      const condition = no(checked.reason, detail(text));
+      return { kind: 'refused', condition, serving: keepSchemas(ref, live) };
     }
-    const served = byKey.get(
-      groupResourceKey({ group: checked.schema.group, resource: checked.schema.resource }),
-    );
-    const same =
-      schemaName(
-        ref,
-        { plural: checked.schema.resource, group: checked.schema.group },
-        checked.schema.contentHash,
-      ) === served?.name;
+    const { group, resource, contentHash } = checked.schema;
+    const served = byKey.get(groupResourceKey({ group, resource }));
+    const same = schemaName(ref, { plural: resource, group }, contentHash) === served?.name;
     const next = same ? { spec: checked.spec, differences: [] } : following(served, checked.spec);
     if (next.differences.length > 0) {
-      const title = groupResourceText(checked.schema);
+      const title = groupResourceText({ group, resource });
       differences.push(...next.differences.map((difference) => `${title}: ${difference}`));
+      if (served !== undefined) stuck.push(served);
       continue;
     }
-    const final = describe(next.spec);
-    const { group, resource, kind, scope, versions, syncVersion } = final;
-    const name = schemaName(ref, { plural: resource, group }, final.contentHash);
+    const api = planApi(ref, next.spec, checked.annotations);
     for (const version of keptVersions(checked.spec, next.spec))
-      kept.push({ group, resource, version, instead: syncVersion });
-    schemas.push({ name, group, resource, spec: next.spec, annotations: checked.annotations });
-    apis.push({
-      group,
-      resource,
-      kind,
-      scope,
-      versions,
-      syncVersion,
-      hasStatus: hasStatus(next.spec),
-      schema: name,
-    });
+      kept.push({ group, resource, version, instead: api.served.syncVersion });
+    planned.push(api);
   }
   const offered = new Set(reported.map(groupResourceKey));
   for (const schema of live) {
-    if (!offered.has(groupResourceKey(schema))) {
-      differences.push(
-        `${groupResourceText(schema)}: the provider does not export it any more, or no longer in a form that kcp can serve`,
-      );
-    }
+    if (offered.has(groupResourceKey(schema))) continue;
+    stuck.push(schema);
+    differences.push(
+      `${groupResourceText(schema)}: the provider does not export it any more, or no longer in a form that kcp can serve`,
+    );
   }
-  if (differences.length > 0) return { kind: 'refused', condition: incompatible(differences) };
-  return { kind: 'usable', schemas, apis, kept };
+  const followed = usable(planned, kept);
+  if (differences.length === 0) return followed;
+  return { kind: 'refused', condition: incompatible(differences), serving: besides(ref, followed, stuck) };
+}
+
+/** What follows the provider, beside what stays as it is; undefined where one of those cannot be made again. */
+function besides(
+  ref: BindingRef,
+  followed: UsableSchemas,
+  stuck: readonly LiveSchema[],
+): UsableSchemas | undefined {
+  const staying = stuck.length === 0 ? usable([]) : keepSchemas(ref, stuck);
+  if (staying === undefined) return undefined;
+  return {
+    ...followed,
+    schemas: [...followed.schemas, ...staying.schemas],
+    apis: [...followed.apis, ...staying.apis],
+  };
+}
+
+interface PlannedApi {
+  readonly schema: SchemaPlan;
+  readonly served: ServedApi;
+}
+
+/** @param name of the schema that holds this spec already; by default that of the spec's content */
+function planApi(
+  ref: BindingRef,
+  spec: ResourceSchemaSpec,
+  annotations: SchemaPlan['annotations'],
+  name?: string,
+): PlannedApi {
+  const { group, resource, kind, scope, versions, syncVersion, contentHash } = describe(spec);
+  const schema = name ?? schemaName(ref, { plural: resource, group }, contentHash);
+  const hasStatus = syncVersionOf(spec)?.subresources?.status !== undefined;
+  return {
+    schema: { name: schema, group, resource, spec, annotations },
+    served: { group, resource, kind, scope, versions, syncVersion, hasStatus, schema },
+  };
+}
+
+function usable(apis: readonly PlannedApi[], kept: readonly KeptVersion[] = []): UsableSchemas {
+  return {
+    kind: 'usable',
+    schemas: apis.map(({ schema }) => schema),
+    apis: apis.map(({ served }) => served),
+    kept,
+  };
 }
 
 /**
@@ -146,34 +176,15 @@ export function planSchemas(
  * export which an admin deleted can come back without the provider.
  */
 export function keepSchemas(ref: BindingRef, live: readonly LiveSchema[]): UsableSchemas | undefined {
-  const schemas: SchemaPlan[] = [];
-  const apis: ServedApi[] = [];
-  for (const { group, resource, spec: own, foreign, storageVersions, ...served } of live) {
+  const apis: PlannedApi[] = [];
+  for (const { group, spec: own, foreign, storageVersions, name } of live) {
     if (own === undefined) return undefined;
     // One that is not there, which anybody may have named, has no spec either.
-    const isOwn = isSchemaOf(ref, served.name);
+    const isOwn = isSchemaOf(ref, name);
     const { spec } = isOwn ? { spec: own } : keepStoredVersions(own, [foreign], storageVersions);
-    const name = isOwn
-      ? served.name
-      : schemaName(ref, { plural: resource, group }, describe(spec).contentHash);
-    schemas.push({ name, group, resource, spec, annotations: schemaAnnotations(group) });
-    const { kind, scope, versions, syncVersion } = describe(spec);
-    apis.push({
-      group,
-      resource,
-      kind,
-      scope,
-      versions,
-      syncVersion,
-      hasStatus: hasStatus(spec),
-      schema: name,
-    });
+    apis.push(planApi(ref, spec, schemaAnnotations(group), isOwn ? name : undefined));
   }
-  return live.length === 0 ? undefined : { kind: 'usable', schemas, apis, kept: [] };
-}
-
-function hasStatus(spec: ResourceSchemaSpec): boolean {
-  return syncVersionOf(spec)?.subresources?.status !== undefined;
+  return live.length === 0 ? undefined : usable(apis);
 }
 
 function following(
@@ -199,6 +210,6 @@ function incompatible(differences: readonly string[]): ConditionState {
   const shown = differences.slice(0, 20).map(detail).join('; ');
   return no(
     'Incompatible',
-    `The provider's schema has changed in a way that kcp cannot take over in place, so the API is still served as before. ${shown}. Ask the provider to undo this, or delete this binding and create it again (with another account of the connection, where the provider keeps the old export).`,
+    `The provider's schema has changed in a way that kcp cannot take over in place, so that API is still served as before. ${shown}. Ask the provider to undo this, or delete this binding and create it again (with another account of the connection, where the provider keeps the old export).`,
   );
 }

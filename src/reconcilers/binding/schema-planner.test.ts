@@ -24,11 +24,15 @@ function live(spec: ResourceSchemaSpec, storageVersions: readonly string[] = ['v
   return { group, resource, name, spec, storageVersions };
 }
 
-async function plan(spec: ResourceSchemaSpec | undefined, now: readonly LiveSchema[]) {
+function plan(spec: ResourceSchemaSpec | undefined, now: readonly LiveSchema[]) {
+  return planAll(spec && [spec], now);
+}
+
+async function planAll(specs: readonly ResourceSchemaSpec[] | undefined, now: readonly LiveSchema[]) {
   let loads = 0;
   const planner = new SchemaPlanner();
   const view = await planner.plan(REF, {
-    reported: spec && [converted(spec)],
+    reported: specs?.map(converted),
     live: now.map((schema) => ({ ...schema, spec: undefined })),
     loadSpecs: async () => {
       loads += 1;
@@ -83,6 +87,50 @@ describe('planning schemas', () => {
     expectReason('binding/SchemaInSync/Incompatible', decision.condition);
     expect(served).toMatchObject([{ schema: now.name, scope: 'Namespaced' }]);
     expect(decision.serving).toMatchObject({ schemas: [{ name: now.name }], apis: served });
+  });
+
+  describe('with several APIs', () => {
+    const gadgets = (extra: Readonly<Record<string, unknown>> = {}): ResourceSchemaSpec => ({
+      ...widgetSpec(extra),
+      names: { plural: 'gadgets', singular: 'gadget', kind: 'Gadget', listKind: 'GadgetList' },
+    });
+    const grown = { colour: { type: 'string' } };
+    const narrowed = { ...widgetSpec(), scope: 'Cluster' as const };
+
+    it('lets the others follow, and new ones in, when one cannot', async () => {
+      const [widgets, gadget] = [live(widgetSpec()), live(gadgets())];
+      const parts = { ...gadgets(), names: { ...gadgets().names, plural: 'parts', kind: 'Part' } };
+      const offered = [narrowed, gadgets(grown), parts];
+      const { decision, served } = await planAll(offered, [widgets, gadget]);
+      if (decision?.kind !== 'refused') throw new Error('not refused');
+      expect(decision.condition.message).toContain('widgets.example.test: scope');
+      expect(decision.condition.message).not.toContain('gadgets');
+      const names = decision.serving?.schemas.map(({ name }) => name);
+      expect(names).toEqual([live(gadgets(grown)).name, live(parts).name, widgets.name]);
+      expect(decision.serving?.apis.map(({ schema }) => schema)).toEqual(names);
+      expect(served.map(({ schema }) => schema)).toEqual([widgets.name, gadget.name]);
+
+      const after = [live(gadgets(grown)), live(parts), widgets];
+      expect((await planAll(offered, after)).decision).toEqual(decision);
+    });
+
+    it('changes nothing where the one that cannot follow could not be made again', async () => {
+      const gone = { ...live(widgetSpec()), spec: undefined, storageVersions: ['v0'] };
+      const { decision } = await planAll([widgetSpec(grown), gadgets(grown)], [gone, live(gadgets())]);
+      expect(decision).toMatchObject({ kind: 'refused', serving: undefined });
+    });
+
+    it('takes nothing of any while a worker reports one that it did not convert', async () => {
+      const planner = new SchemaPlanner();
+      const now = [live(widgetSpec()), live(gadgets())];
+      const { decision } = await planner.plan(REF, {
+        reported: [converted(gadgets(grown)), { ...converted(widgetSpec()), specJson: '{"group":"x"}' }],
+        live: now,
+        loadSpecs: async () => now,
+      });
+      if (decision?.kind !== 'refused') throw new Error('not refused');
+      expect(decision.serving?.schemas.map(({ name }) => name)).toEqual(now.map(({ name }) => name));
+    });
   });
 
   it('refuses to lose an API that the provider does not report any more', async () => {

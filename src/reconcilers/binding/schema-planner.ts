@@ -56,10 +56,7 @@ async function decide(
   const withSpecs = live.length === 0 ? [] : await loadSpecs(live);
   const kept = keepSchemas(ref, withSpecs);
   const decision = reported === undefined ? kept : planSchemas(ref, reported, withSpecs);
-  return {
-    decision: decision?.kind === 'refused' ? { ...decision, serving: kept } : decision,
-    served: kept?.apis ?? [],
-  };
+  return { decision, served: kept?.apis ?? [] };
 }
 
 /** Each API that is served already has the reported content: no spec has to be compared. */
