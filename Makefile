@@ -8,7 +8,7 @@ demo: build
 	@node scripts/tools.mjs kcp backend
 	@node --import tsx e2e/demo/main.ts
 
-## test: lint, types, unit and end-to-end tests, but the three suites that run alone (CONTRIBUTING.md); the last line counts them
+## test: lint, types, unit and end-to-end tests, all that CI runs; the last line counts them
 test: node_modules
 	@node scripts/test.mjs
 

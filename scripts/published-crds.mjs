@@ -1,5 +1,5 @@
 /**
- * Fetches the published CRDs that the suite `crds` proves itself with, and checks them. They stay where the go command
+ * Fetches the published CRDs that the suite `schema` proves itself with, and checks them. They stay where the go command
  * keeps modules: nothing of theirs is copied. e2e/suites/schema/published-crds.json lists them.
  */
 import { execFile } from 'node:child_process';

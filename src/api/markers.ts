@@ -31,7 +31,7 @@ export const COPIED_KEYS_ANNOTATION = `${GROUP}/copied-keys`;
 /** Annotation on a former related copy that was left behind: it never counts as an original itself. */
 export const ORPHANED_ANNOTATION = `${GROUP}/orphaned`;
 
-/** Set by the user on a binding or connection: let go although the provider does not answer. */
+/** Set by the user on a binding: let go although the provider does not answer. */
 export const FORCE_RELEASE_ANNOTATION = `${GROUP}/force-release`;
 /** Set by the user on an object. */
 export const PAUSED_ANNOTATION = `${GROUP}/paused`;

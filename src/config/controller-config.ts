@@ -166,7 +166,7 @@ function buildCommand(version: string): Command {
     option('--concurrency <n>', 'objects worked on at the same time, for each API of a binding')
       .argParser(parseWhole(1, 256))
       .default(8),
-    option('--provider-qps <n>', 'requests a second to one provider')
+    option('--provider-qps <n>', 'requests a second to one provider, for each syncer thread')
       .argParser(parseWhole(1, 100000))
       .default(500),
     list('--allow-backend-host <host>', 'host (or *.suffix) that may have any address; repeatable'),
@@ -175,7 +175,7 @@ function buildCommand(version: string): Command {
     flag('--allow-proxy', "honour proxy-url in a tenant's kubeconfig", false),
     duration(
       '--absence-grace',
-      'how long an object must be missing before its copy is deleted',
+      'how long an object of a bound API must be missing before its copy is deleted',
       DEFAULTS.absenceGrace,
     ),
     duration('--request-timeout', 'time-out of one request', DEFAULTS.requestTimeout),

@@ -28,7 +28,7 @@ export function pauseBeforeCorrection(state: ContestState, now: number): number 
 /** The state after one more correction. */
 export function corrected(state: ContestState, now: number): ContestState {
   const last = state.times.at(-1);
-  // A copy that was left alone for twice the longest pause of its rounds is contested no more.
+  // A copy that was left alone for twice the longest pause is contested no more.
   const calm = last === undefined || now - last > 2 * MAX_PAUSE_MS;
   const recent = state.times.filter((time) => now - time < CONTEST_WINDOW_MS);
   const times = [...recent, now].slice(-CORRECTIONS);

@@ -87,7 +87,7 @@ function ofAnswer(error: ApiError, server: string): ProviderProblem {
       state: {
         status: 'False',
         reason: 'ExportNotFound',
-        message: `The provider at ${server} does not serve what kube-bind needs (404): ${quote(error)}. Check that the kubeconfig belongs to a kube-bind provider of the 0.8 line.`,
+        message: `The provider at ${server} does not serve what kube-bind needs (404): ${quote(error)}. Check that the kubeconfig belongs to a kube-bind provider, v0.8 or later.`,
       },
     };
   }

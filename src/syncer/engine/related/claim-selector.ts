@@ -79,7 +79,7 @@ function readLabels(value: JsonValue | undefined, refused: string[]): LabelSelec
   return labels;
 }
 
-/** All items of a list, or none where one of them is not understood. */
+/** The items of a list that are understood; each of the others is named, and selects nothing. */
 function readEach<T>(
   value: JsonValue | undefined,
   { what, max, refused }: { readonly what: string; readonly max: number; readonly refused: string[] },
