@@ -168,16 +168,6 @@ suite('conversion', () => {
     expect(notes).toHaveLength(1);
   });
 
-  it('leaves descriptions out above the given size, but no property of that name', () => {
-    const result = convertBoundSchema({ spec: widgets() }, { dropDescriptionsAbove: 100 }) as Converted;
-    expect(result.schema.specJson).not.toContain('A widget.');
-    expect(result.schema.specJson).toContain('"description":{"type":"string"}');
-    expect(result.notes[0]).toContain('descriptions');
-    expect(convertBoundSchema({ spec: widgets() }, { dropDescriptionsAbove: 1e6 })).toEqual(
-      converted(widgets()),
-    );
-  });
-
   it('asks for the approval annotation in groups of the Kubernetes community only', () => {
     expect(converted({ ...widgets(), group: 'foo.example.k8s.io' }).annotations).toEqual({
       'api-approved.kubernetes.io': expect.stringMatching(/^unapproved/),

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { scanJson } from '../kube/json-scan.js';
 import type { JsonObject } from '../kube/json-value.js';
-import { canonicalJson } from './canonical-json.js';
+import { sortedJson } from './sorted-json.js';
 import { optionalObject, optionalString } from './fields.js';
 import { checkGroup, schemaAnnotations } from './groups.js';
-import type { AdaptOptions } from './json-schema.js';
+import type { TakeNote } from './json-schema.js';
 import { readNames } from './names.js';
 import { SchemaProblem, tooLarge, unsupported, type ProblemReason } from './problem.js';
 import {
@@ -18,11 +18,6 @@ import {
 import { readVersions } from './versions.js';
 
 const MAX_NOTES = 20;
-
-export interface ConversionOptions {
-  /** Bytes of spec above which descriptions are left out: each byte costs kcp about a hundred of memory. */
-  readonly dropDescriptionsAbove?: number | undefined;
-}
 
 export type ConversionResult =
   | {
@@ -49,16 +44,9 @@ export type ConversionResult =
  * both encodings of the JSON schema, all extensions, several versions with conversion None. Never throws for what
  * is in the object.
  */
-export function convertBoundSchema(
-  boundSchema: JsonObject,
-  options: ConversionOptions = {},
-): ConversionResult {
+export function convertBoundSchema(boundSchema: JsonObject): ConversionResult {
   try {
-    const spec = optionalObject(boundSchema, 'spec', '') ?? {};
-    const whole = convertSpec(spec, false);
-    const threshold = options.dropDescriptionsAbove ?? Infinity;
-    if (Buffer.byteLength(whole.schema.specJson) <= threshold) return limited(whole);
-    return limited(convertSpec(spec, true));
+    return limited(convertSpec(optionalObject(boundSchema, 'spec', '') ?? {}));
   } catch (error) {
     if (error instanceof SchemaProblem) return refusal(error);
     throw error;
@@ -68,16 +56,14 @@ export function convertBoundSchema(
 type Conversion = Extract<ConversionResult, { ok: true }>;
 
 /** Throws SchemaProblem. */
-function convertSpec(source: JsonObject, dropDescriptions: boolean): Conversion {
+function convertSpec(source: JsonObject): Conversion {
   const group = optionalString(source, 'group', 'spec') ?? '';
   checkGroup(group, 'spec.group');
   const notes: string[] = [];
-  const note = (text: string) => {
+  const note: TakeNote = (text) => {
     if (notes.length < MAX_NOTES) notes.push(text.slice(0, 600));
   };
-  if (dropDescriptions) note('descriptions were left out, because the schema is large');
-  const adapt: AdaptOptions = { dropDescriptions, note };
-  const versions = settleStorage(settleConversion(source, readVersions(source, adapt), note), note);
+  const versions = settleStorage(settleConversion(source, readVersions(source, note), note), note);
   const spec: ResourceSchemaSpec = { group, names: readNames(source), scope: readScope(source), versions };
   if (versions.length > 1) spec.conversion = { strategy: 'None' };
   return { ok: true, schema: describe(spec), spec, annotations: schemaAnnotations(group), notes };
@@ -87,7 +73,7 @@ function convertSpec(source: JsonObject, dropDescriptions: boolean): Conversion 
 export function describe(spec: ResourceSchemaSpec): ConvertedSchema {
   const sync = syncVersionOf(spec);
   if (sync === undefined) throw unsupported('spec.versions', 'the provider serves no version of this API');
-  const specJson = canonicalJson(spec);
+  const specJson = sortedJson(spec);
   return {
     group: spec.group,
     resource: spec.names.plural,

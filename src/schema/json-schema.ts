@@ -2,12 +2,8 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../kube/json-valu
 import { tooLarge, unsupported } from './problem.js';
 import { MAX_SCHEMA_DEPTH } from './resource-schema.js';
 
-export interface AdaptOptions {
-  /** Leaves descriptions out of the result. */
-  readonly dropDescriptions: boolean;
-  /** Called with a sentence about each change that consumers might notice. */
-  readonly note: (text: string) => void;
-}
+/** Takes a sentence about a change that consumers might notice. */
+export type TakeNote = (text: string) => void;
 
 /** Keywords that hold schemas by name, in a list, or alone. `items` may be alone or a list, `additionalProperties` also a boolean. */
 const BY_NAME = ['properties', 'patternProperties', 'definitions'];
@@ -18,25 +14,24 @@ const SINGLE = ['items', 'additionalProperties', 'not', 'additionalItems'];
  * A provider's JSON schema made fit for kcp: kept as it is but for map types that kcp v0.28 cannot serve.
  * Throws SchemaProblem for references (kcp has nothing to resolve them with) and for schemas nested too deep.
  */
-export function adaptJsonSchema(schema: JsonObject, path: string, options: AdaptOptions): JsonObject {
-  return adaptNode(schema, path, 1, options);
+export function adaptJsonSchema(schema: JsonObject, path: string, note: TakeNote): JsonObject {
+  return adaptNode(schema, path, 1, note);
 }
 
-function adaptNode(node: JsonObject, path: string, depth: number, options: AdaptOptions): JsonObject {
+function adaptNode(node: JsonObject, path: string, depth: number, note: TakeNote): JsonObject {
   if (depth > MAX_SCHEMA_DEPTH)
     throw tooLarge(path, `the schema is nested deeper than ${MAX_SCHEMA_DEPTH} levels`);
   if (Object.hasOwn(node, '$ref'))
     throw unsupported(`${path}.$ref`, 'the schema refers to another one by $ref, which kcp does not resolve');
   const adapted = { ...node };
-  if (options.dropDescriptions) delete adapted['description'];
   if (cannotServeAtomicMap(node)) {
     delete adapted['x-kubernetes-map-type'];
-    options.note(
+    note(
       `${path}: x-kubernetes-map-type atomic was left out, since kcp cannot serve it on a node that preserves unknown fields`,
     );
   }
   const inner = (value: JsonValue, at: string): JsonValue =>
-    isJsonObject(value) ? adaptNode(value, at, depth + 1, options) : value;
+    isJsonObject(value) ? adaptNode(value, at, depth + 1, note) : value;
   for (const keyword of BY_NAME) {
     const schemas = node[keyword];
     if (isJsonObject(schemas)) adapted[keyword] = mapEntries(schemas, `${path}.${keyword}`, inner);

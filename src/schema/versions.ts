@@ -7,7 +7,7 @@ import {
   optionalString,
   requiredString,
 } from './fields.js';
-import { adaptJsonSchema, type AdaptOptions } from './json-schema.js';
+import { adaptJsonSchema, type TakeNote } from './json-schema.js';
 import { unsupported } from './problem.js';
 import { MAX_VERSIONS, type SchemaVersion } from './resource-schema.js';
 
@@ -16,7 +16,7 @@ const VERSION_NAME = /^v[1-9][0-9]*([a-z]+[1-9][0-9]*)?$/;
 const MAX_COLUMNS = 64;
 
 /** `spec.versions`, each with the bare JSON schema. */
-export function readVersions(spec: JsonObject, options: AdaptOptions): SchemaVersion[] {
+export function readVersions(spec: JsonObject, note: TakeNote): SchemaVersion[] {
   const list = optionalList(spec, 'versions', 'spec');
   if (list.length === 0) throw unsupported('spec.versions', 'the schema has no versions');
   if (list.length > MAX_VERSIONS)
@@ -24,7 +24,7 @@ export function readVersions(spec: JsonObject, options: AdaptOptions): SchemaVer
   const versions = list.map((item, index) => {
     if (!isJsonObject(item))
       throw unsupported(`spec.versions[${index}]`, `spec.versions[${index}] is not an object`);
-    return readVersion(item, `spec.versions[${index}]`, options);
+    return readVersion(item, `spec.versions[${index}]`, note);
   });
   const names = new Set(versions.map((version) => version.name));
   if (names.size !== versions.length)
@@ -32,7 +32,7 @@ export function readVersions(spec: JsonObject, options: AdaptOptions): SchemaVer
   return versions;
 }
 
-function readVersion(item: JsonObject, index: string, options: AdaptOptions): SchemaVersion {
+function readVersion(item: JsonObject, index: string, note: TakeNote): SchemaVersion {
   const name = requiredString(item, 'name', index);
   if (name.length > 63 || !VERSION_NAME.test(name))
     throw unsupported(
@@ -44,7 +44,7 @@ function readVersion(item: JsonObject, index: string, options: AdaptOptions): Sc
     name,
     served: optionalBoolean(item, 'served', path),
     storage: optionalBoolean(item, 'storage', path),
-    schema: adaptJsonSchema(bareSchema(item, path), `${path}.schema`, options),
+    schema: adaptJsonSchema(bareSchema(item, path), `${path}.schema`, note),
   };
   if (optionalBoolean(item, 'deprecated', path)) {
     version.deprecated = true;
@@ -53,7 +53,7 @@ function readVersion(item: JsonObject, index: string, options: AdaptOptions): Sc
   }
   const subresources = readSubresources(item, path);
   if (subresources !== undefined) version.subresources = subresources;
-  const columns = readColumns(item, path, options);
+  const columns = readColumns(item, path, note);
   if (columns.length > 0) version.additionalPrinterColumns = columns;
   return version;
 }
@@ -76,7 +76,7 @@ function readSubresources(item: JsonObject, path: string): SchemaVersion['subres
 }
 
 /** kcp keeps columns in a map by name, a CRD in a list: of two with one name the first one stays. */
-function readColumns(item: JsonObject, path: string, options: AdaptOptions): JsonObject[] {
+function readColumns(item: JsonObject, path: string, note: TakeNote): JsonObject[] {
   const list = optionalList(item, 'additionalPrinterColumns', path);
   if (list.length > MAX_COLUMNS)
     throw unsupported(
@@ -91,7 +91,7 @@ function readColumns(item: JsonObject, path: string, options: AdaptOptions): Jso
     requiredString(column, 'type', at);
     if (field(column, 'jsonPath') === undefined)
       throw unsupported(`${at}.jsonPath`, `${at}.jsonPath is missing`);
-    if (columns.has(name)) options.note(`${at}: a second column of the same name was left out`);
+    if (columns.has(name)) note(`${at}: a second column of the same name was left out`);
     else columns.set(name, column);
   }
   return [...columns.values()];

@@ -33,7 +33,10 @@ describe('bookkeeping keys', () => {
 
   it('are all in the reference', async () => {
     const reference = await readFile('docs/reference/sync.md', 'utf8');
-    for (const rule of BOOKKEEPING_KEYS) expect(reference).toContain(`| \`${rule.value}\``);
+    for (const { match, value, owner, why } of BOOKKEEPING_KEYS)
+      expect(reference).toContain(
+        `| \`${value}\`${match === 'domain' ? ' and below' : ''} | ${owner} | ${why} |`,
+      );
   });
 
   it('say whose they are and what they would do', () => {

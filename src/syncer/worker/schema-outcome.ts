@@ -3,7 +3,7 @@ import { untrustedText } from '../../api/untrusted-text.js';
 import type { BoundSchemaRead } from '../../backend/provider/bound-schemas.js';
 import { isJsonObject } from '../../kube/json-value.js';
 import type { KubeObject } from '../../kube/object.js';
-import { convertBoundSchema, type ConversionOptions } from '../../schema/convert.js';
+import { convertBoundSchema } from '../../schema/convert.js';
 import { MAX_SCHEMAS_TEXT, MESSAGE_LIMITS } from '../protocol/limits.js';
 import type { ConvertedSchema } from '../protocol/report.js';
 
@@ -30,10 +30,7 @@ const MAX_MANAGERS = 64;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
 
 /** Converts the bound schemas of an export for kcp and says what came of it. Pure. */
-export function schemaOutcome(
-  reads: readonly BoundSchemaRead[],
-  options: ConversionOptions = {},
-): SchemaOutcome {
+export function schemaOutcome(reads: readonly BoundSchemaRead[]): SchemaOutcome {
   const schemas: ConvertedSchema[] = [];
   const missing: string[] = [];
   const refused: Refused[] = [];
@@ -45,7 +42,7 @@ export function schemaOutcome(
       else refused.push({ reason: 'Unsupported', text: `${read.name}: its schema describes another API` });
       continue;
     }
-    const result = convertBoundSchema(read.object, options);
+    const result = convertBoundSchema(read.object);
     if (result.ok) {
       total += result.schema.specJson.length;
       if (total <= MAX_SCHEMAS_TEXT && schemas.length < MESSAGE_LIMITS.schemas) {

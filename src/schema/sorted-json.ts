@@ -5,7 +5,7 @@ import type { JsonValue } from '../kube/json-value.js';
  * JSON text with the keys of every object sorted and without keys whose value is undefined: equal values give
  * equal bytes, whichever order a server wrote them in. The value must not be nested deeper than the parser allows.
  */
-export function canonicalJson(value: JsonValue): string {
+export function sortedJson(value: JsonValue): string {
   return stringifyJson(sortKeys(value));
 }
 
