@@ -28,7 +28,7 @@ export async function reconcile(
   const { servers, config, clock, log } = shared;
   const { identity, readiness, mayWrite } = how;
   const client = fencedClient(servers.client, mayWrite);
-  const workspaces = openWorkspaces(shared, client, until, mayWrite);
+  const workspaces = openWorkspaces(shared, client, until, { mayWrite });
   const follow = (
     gvr: (typeof GVR)[keyof typeof GVR],
     selector?: { labelSelector?: string; namespace?: string },
@@ -41,6 +41,7 @@ export async function reconcile(
       clock,
       random: Math.random,
       signal: until,
+      limits: { silenceMs: config.syncer.watchSilenceMs },
       onEvent: (event) => shared.countWatch('client-workspace', event),
     });
   const generatedExports = follow(GVR.apiExports, { labelSelector: GENERATED_SELECTOR });
@@ -67,6 +68,7 @@ export async function reconcile(
   const deps: ReconcilerDeps = {
     clientWorkspace: {
       client,
+      credentials: servers.own,
       path: identity.path,
       cluster: identity.cluster,
       namespace: config.namespace,

@@ -6,6 +6,7 @@ import { Lease } from '../../src/reconcilers/leader/lease.js';
 import { runAsLeader } from '../../src/reconcilers/leader/run-as-leader.js';
 import { identifyClientWorkspace, type ClientWorkspaceIdentity } from './client-workspace.js';
 import { patiently } from './patiently.js';
+import { Reachability } from './reachability.js';
 import { Readiness } from './readiness.js';
 import { reconcile } from './reconcile.js';
 import { createServer } from './serve.js';
@@ -25,7 +26,10 @@ export async function runController(options: RunOptions): Promise<void> {
   const servers = await openServers(config, createSystemClock(), `kcp-bind-controller/${options.version}`);
   const shared = createShared(options, servers);
   const readiness = new Readiness([RIGHTS_CHECK, 'client-export', 'installation-key', 'controllers']);
-  const workspaces = openWorkspaces(shared, servers.client, signal);
+  const reachability = new Reachability();
+  const workspaces = openWorkspaces(shared, servers.client, signal, {
+    onClientWorkspace: (event) => reachability.note(event),
+  });
   const lease = createLease(shared);
   const ending = new AbortController();
   let watching: Promise<void> | undefined;
@@ -47,7 +51,11 @@ export async function runController(options: RunOptions): Promise<void> {
       () => identifyClientWorkspace(servers.client, config.clientExport, signal),
       patience,
     );
-    readiness.set('client-export', true, `${identity.path}:${config.clientExport}`);
+    readiness.setLive('client-export', () => {
+      const { problem } = reachability;
+      const message = problem ?? `${identity.path}:${config.clientExport}`;
+      return { name: 'client-export', ok: problem === undefined, message };
+    });
     await patiently(() => shared.installationKey.load(), patience);
     readiness.set('installation-key', true, 'loaded');
     await lead(shared, { identity, lease, readiness, signal });

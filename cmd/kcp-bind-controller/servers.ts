@@ -13,6 +13,8 @@ import { ControllerError } from './controller-error.js';
 export interface Servers {
   /** The client workspace. */
   readonly client: KubeClient;
+  /** What the kubeconfig says of it. */
+  readonly own: ServerCredentials;
   /** The same place by connections of its own: a renewal of the Lease must not queue behind large lists. */
   readonly leaseClient: KubeClient;
   /** The controller's credentials for a virtual workspace's URL, mapped as --vw-url-map says. */
@@ -55,6 +57,7 @@ export async function openServers(
     });
   return {
     client: open(own),
+    own,
     leaseClient: open(own),
     connect: open,
     credentialsFor: (url) => ({

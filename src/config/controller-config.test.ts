@@ -1,6 +1,6 @@
 import { CommanderError } from 'commander';
 import { describe, expect, it } from '@jest/globals';
-import { readControllerConfig } from './controller-config.js';
+import { readControllerConfig, type ControllerConfig } from './controller-config.js';
 
 const read = (...argv: string[]) => readControllerConfig(argv, { version: '1.2.3' });
 
@@ -13,19 +13,40 @@ describe('the configuration of the controller', () => {
       externalUrl: undefined,
       maxWorkers: 16,
       workerMemoryMb: 512,
-      leader: { enabled: true, durationMs: 15_000, renewDeadlineMs: 10_000, retryMs: 2000 },
-      loginLifetimeMs: 600_000,
+      concurrency: 8,
+      leader: { enabled: true },
       syncer: {
-        absenceGraceMs: 300_000,
-        requestTimeoutMs: 30_000,
-        watchSilenceMs: 110_000,
-        backoffBaseMs: 500,
-        backoffMaxMs: 60_000,
-        heartbeatIntervalMs: 300_000,
-        reportIntervalMs: 1000,
+        concurrency: 8,
+        providerQps: 500,
         dialPolicy: { allowHosts: [], allowCidrs: [], denyCidrs: [], allowProxy: false },
       },
+      logLevel: 'info',
     });
+  });
+
+  it.each<[flag: string, ms: number, (config: ControllerConfig) => number]>([
+    ['--absence-grace', 300_000, ({ syncer }) => syncer.absenceGraceMs],
+    ['--request-timeout', 30_000, ({ syncer }) => syncer.requestTimeoutMs],
+    ['--watch-silence', 110_000, ({ syncer }) => syncer.watchSilenceMs],
+    ['--backoff-base', 500, ({ syncer }) => syncer.backoffBaseMs],
+    ['--backoff-max', 60_000, ({ syncer }) => syncer.backoffMaxMs],
+    ['--heartbeat-interval', 300_000, ({ syncer }) => syncer.heartbeatIntervalMs],
+    ['--report-interval', 1000, ({ syncer }) => syncer.reportIntervalMs],
+    ['--lease-duration', 15_000, ({ leader }) => leader.durationMs],
+    ['--lease-renew-deadline', 10_000, ({ leader }) => leader.renewDeadlineMs],
+    ['--lease-retry', 2000, ({ leader }) => leader.retryMs],
+    ['--login-lifetime', 600_000, ({ loginLifetimeMs }) => loginLifetimeMs],
+    ['--drain', 8000, ({ drainMs }) => drainMs],
+  ])('gives the deadline %s %i ms, and takes another one', (flag, ms, of) => {
+    expect(of(read())).toBe(ms);
+    expect(of(read(`${flag}=7s`))).toBe(7000);
+  });
+
+  it('finds a half-open watch within two minutes, and drains within ten seconds', () => {
+    const { syncer, drainMs } = read();
+    // What guards a watch from above comes a little later than its own deadline: src/kube/cache/guarded-watch.ts.
+    expect(syncer.watchSilenceMs).toBeLessThanOrEqual(115_000);
+    expect(drainMs).toBeLessThan(10_000);
   });
 
   it('is frozen', () => {

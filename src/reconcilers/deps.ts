@@ -15,6 +15,8 @@ import type { StepHook } from './steps.js';
 /** The workspace with our export. Its client, like every other one here, is fenced by the lease. */
 export interface ClientWorkspace {
   readonly client: KubeClient;
+  /** How `client` gets there. */
+  readonly credentials: ServerCredentials;
   /** For instance `root:kube-bind`. */
   readonly path: string;
   /** Name of its logical cluster. */

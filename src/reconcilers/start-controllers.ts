@@ -118,11 +118,12 @@ export function startControllers(deps: ReconcilerDeps): Controllers {
 }
 
 function bindingTools(deps: ReconcilerDeps, shared: Shared): BindingTools {
-  const { client, namespace, cluster, endpointSlices } = deps.clientWorkspace;
+  const { client, credentials: home, namespace, cluster, endpointSlices } = deps.clientWorkspace;
   const tokens = new AccountTokens(client, namespace, deps.clock);
   const access = new ConsumerAccessResolver({
     tokens,
     ownCredentials: deps.ownCredentials,
+    home,
     connect: deps.connect,
     clock: deps.clock,
     requestToken: (ref, account) =>

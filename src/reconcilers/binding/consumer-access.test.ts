@@ -20,6 +20,7 @@ const API = {
 };
 const LOCAL = 'https://local.test/services/apiexport/x/y';
 const REMOTE = 'https://remote.test/services/apiexport/x/y';
+const HOME = 'https://home.test/clusters/root:kube-bind';
 const OWN: ServerCredentials['auth'] = { kind: 'certificate', cert: 'c', key: 'k' };
 
 /** A shard answers a probe with what `serves` says; the remote one knows no account of ours. */
@@ -35,6 +36,8 @@ function setUp(serves: (url: string) => number = () => 200) {
     ...(raw === undefined ? {} : { raw }),
   });
   const ended = new Set<string>();
+  /** Tokens that become known everywhere only after so many requests with them. */
+  const late = new Map<string, number>();
   let requests = 0;
   const api = client(
     () => undefined,
@@ -48,12 +51,15 @@ function setUp(serves: (url: string) => number = () => 200) {
   const resolver = new ConsumerAccessResolver({
     tokens,
     ownCredentials: (url) => ({ server: url, ca: 'CA', auth: OWN }),
+    home: { server: HOME, auth: OWN },
     connect: ({ server, auth }) =>
       client(() => {
-        const unknown =
-          auth.kind === 'tokens' &&
-          (server.startsWith('https://remote') || auth.tokens.some((token) => ended.has(token)));
-        refuse(unknown ? 401 : 200);
+        if (auth.kind !== 'tokens') return;
+        const [first = ''] = auth.tokens;
+        const wait = late.get(first) ?? 0;
+        late.set(first, wait - 1);
+        const ends = auth.tokens.some((token) => ended.has(token));
+        refuse(server.startsWith('https://remote') || ends || wait > 0 ? 401 : 200);
       }),
     clock,
     requestToken: (_ref, account) => tokens.request(account),
@@ -68,7 +74,7 @@ function setUp(serves: (url: string) => number = () => 200) {
     });
   const resolve = (urls: readonly string[], signature = 's') =>
     resolver.resolve(REF, 'account', { workspaces: workspaces(urls), apis: [API], schemas: 'a', signature });
-  return { clock, resolver, resolve, probes, tokens, ended, requests: () => requests };
+  return { clock, resolver, resolve, probes, tokens, ended, late, requests: () => requests };
 }
 
 /** The tokens of the nth time that tokens were asked for. */
@@ -101,6 +107,24 @@ describe('access to the consumer', () => {
     expect(resolver.shardsWithOwnCredentials).toEqual(['https://remote.test']);
     expect(requests()).toBe(8);
   });
+
+  it.each([1, 2])(
+    'is never the controller’s own because a new token is not known for a moment (for %i requests)',
+    async (refusals) => {
+      const { resolve, resolver, late } = setUp();
+      late.set('token-1', refusals);
+      const first = await resolve([LOCAL]).catch((error: unknown) => error);
+      const expected =
+        refusals === 1
+          ? { kind: 'served', access: { credentials: { auth: { kind: 'tokens', tokens: issued(1) } } } }
+          : { status: 401 };
+      expect(first).toMatchObject(expected);
+      expect(resolver.shardsWithOwnCredentials).toEqual([]);
+      expect(await resolve([LOCAL])).toMatchObject({
+        access: { credentials: { auth: { kind: 'tokens', tokens: issued(refusals) } } },
+      });
+    },
+  );
 
   it('is on the shard that serves the workspace, asked once for each state of the APIBinding', async () => {
     const { resolve, probes } = setUp((url) => (url === LOCAL ? 200 : 403));

@@ -1,7 +1,8 @@
+import { GVR } from '../../api/gvr.js';
 import type { KubeClient } from '../../kube/client.js';
 import type { Clock } from '../../kube/clock.js';
 import type { ServerCredentials } from '../../kube/credentials.js';
-import { isStatus } from '../../kube/errors.js';
+import { ApiError, isStatus } from '../../kube/errors.js';
 import type { Gvr } from '../../kube/object.js';
 import type { ServedAs } from '../../syncer/protocol/assignment.js';
 import { detail } from '../conditions.js';
@@ -17,6 +18,8 @@ export interface ConsumerAccessOptions {
   readonly tokens: AccountTokens;
   /** The controller's own way to a virtual workspace's URL: address, authorities, credentials. */
   readonly ownCredentials: (url: string) => ServerCredentials;
+  /** The controller's own way to the client workspace: every good token of it is known there. */
+  readonly home: ServerCredentials;
   readonly connect: (credentials: ServerCredentials) => KubeClient;
   readonly clock: Pick<Clock, 'now'>;
   /** Runs the TokenRequests under their step's name. */
@@ -26,7 +29,7 @@ export interface ConsumerAccessOptions {
 /**
  * The one place that decides with which credentials a worker reads a virtual workspace. A ServiceAccount is
  * always looked up on the shard that is asked: a token of the client workspace is good on that workspace's
- * shard and answered with 401 on others. There the controller's own credentials are handed over, and the
+ * shard and answered with 401 on others. There, and nowhere else, the controller's own credentials are handed over, and the
  * separation of bindings from each other is weaker.
  */
 export class ConsumerAccessResolver {
@@ -131,13 +134,34 @@ export class ConsumerAccessResolver {
     }
     const fresh = await this.#renew(ref, account);
     const credentials = withTokens(place, fresh);
-    if (await this.#isRefused(credentials, apis)) {
+    if (await this.#isForeign(credentials, account, apis)) {
       this.#foreign.set(origin, clock.now() + FOREIGN_SHARD_MS);
       tokens.forget(account);
       return place;
     }
     this.#foreign.delete(origin);
     return credentials;
+  }
+
+  /**
+   * True where the shard does not know an account that its own shard knows. A fresh token may also be refused for a
+   * moment everywhere; that must not hand the controller's own credentials to the workers of a whole shard.
+   *
+   * @throws ApiError(401) where no shard takes the token
+   */
+  async #isForeign(credentials: ServerCredentials, account: string, apis: readonly Gvr[]): Promise<boolean> {
+    const { home, tokens } = this.#options;
+    if (!(await this.#isRefused(credentials, apis))) return false;
+    const atHome = withAuth(home, credentials.auth);
+    if (await this.#isRefused(atHome, [GVR.apiExports])) {
+      tokens.forget(account);
+      throw new ApiError({
+        message: 'kcp does not accept the new token of this binding’s account',
+        status: 401,
+        reason: 'Unauthorized',
+      });
+    }
+    return this.#isRefused(credentials, apis);
   }
 
   async #renew(ref: BindingRef, account: string): Promise<readonly string[]> {
@@ -150,7 +174,7 @@ export class ConsumerAccessResolver {
     }
   }
 
-  /** Only 401 says that this shard does not know the account; rights may need a moment to arrive. */
+  /** Only 401 says that an account is not known there; rights may need a moment to arrive. */
   async #isRefused(credentials: ServerCredentials, apis: readonly Gvr[]): Promise<boolean> {
     const [gvr] = apis;
     if (gvr === undefined) return false;
@@ -167,12 +191,16 @@ export class ConsumerAccessResolver {
 }
 
 function withTokens(place: ServerCredentials, tokens: readonly string[]): ServerCredentials {
+  return withAuth(place, { kind: 'tokens', tokens });
+}
+
+function withAuth(place: ServerCredentials, auth: ServerCredentials['auth']): ServerCredentials {
   const { server, ca, tlsServerName, proxyUrl } = place;
   return {
     server,
     ...(ca === undefined ? {} : { ca }),
     ...(tlsServerName === undefined ? {} : { tlsServerName }),
     ...(proxyUrl === undefined ? {} : { proxyUrl }),
-    auth: { kind: 'tokens', tokens },
+    auth,
   };
 }

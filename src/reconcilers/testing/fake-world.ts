@@ -164,6 +164,7 @@ export class FakeWorld {
     const deps: ReconcilerDeps = {
       clientWorkspace: {
         client: this.kcp.clientWorkspace(gate),
+        credentials: { server: 'https://home.test', auth: { kind: 'none' } },
         path: HOME.path,
         cluster: CLIENT_CLUSTER,
         namespace: NAMESPACE,

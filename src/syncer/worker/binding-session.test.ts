@@ -855,6 +855,26 @@ describe('leave', () => {
   });
 });
 
+describe('a release by force', () => {
+  it('names the copies that it left, whoever let go of them and has ended since', async () => {
+    bench = new Bench({ stage: 'sync', consumer }, (provider) => provider.export('cowboys'));
+    await bench.clock.advance(1000);
+    bench.provider.fault = () => new TransportError('down', 'connect');
+    bench.assign({ stage: 'drain', force: true });
+    await bench.clock.advance(1000);
+    const [sync] = bench.syncs;
+    if (sync === undefined) throw new Error('no sync was opened');
+    sync.now = { ...sync.now, drained: true, leftBehind: ['cowboys.wildwest.dev ns/billy'] };
+    await bench.clock.advance(2000);
+    bench.assign({ stage: 'leave', force: true });
+    await bench.clock.advance(1000);
+    expect(bench.report).toMatchObject({
+      left: true,
+      remaining: [expect.stringContaining(CONTRACT), 'cowboys.wildwest.dev ns/billy'],
+    });
+  });
+});
+
 describe('a pass that hangs', () => {
   it('is cut short by a newer assignment, and says nothing', async () => {
     bench = new Bench({}, (provider) => (provider.hangs = true));

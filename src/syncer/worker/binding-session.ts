@@ -6,7 +6,7 @@ import type { BindingAssignment } from '../protocol/assignment.js';
 import { ConsumerError, consumerProblem } from './consumer-problem.js';
 import { ContractWatch } from './contract-watch.js';
 import { Heartbeats } from './heartbeats.js';
-import { leave, leftUnanswered } from './leave.js';
+import { copiesLeft, leave, leftUnanswered } from './leave.js';
 import type { ObjectSync } from './object-sync.js';
 import { mustAbandon } from './out-of-reach.js';
 import { Preparation, type Prepared } from './preparation.js';
@@ -21,6 +21,8 @@ import type { SessionSettings } from './session-settings.js';
 
 /** Who releases by force does not wait longer than this for one answer. */
 const FORCED_MS = 5000;
+
+const ANSWERS: ConditionState = { status: 'True', reason: 'Connected', message: 'The provider answers.' };
 
 /** Figures are counted when something says that they changed, and now and then anyway. */
 const MAX_QUIET_TICKS = 10;
@@ -61,6 +63,8 @@ class BindingSession implements Session {
   #syncProblem: ConditionState | undefined;
   #left = false;
   #remaining: readonly string[] = [];
+  /** Copies that those left who let go of the objects by force and are closed. */
+  #leftBehind: readonly string[] = [];
   /** What the log was told last. */
   #logged: string | undefined;
   /** Looks at the figures since the last report, or enough of them to look now. */
@@ -146,7 +150,7 @@ class BindingSession implements Session {
       await this.#heartbeats.pass(link.contract, assignment.heartbeat, request);
       await link.followRotation(this.#watched(assignment)?.kubeconfig, request);
     }
-    this.#connected = { status: 'True', reason: 'Connected', message: 'The provider answers.' };
+    this.#connected = ANSWERS;
     if (this.#heartbeats.foreign && assignment.stage !== 'leave') return this.#makeWay(assignment, signal);
     return this.#advance(assignment, link, signal);
   }
@@ -238,7 +242,7 @@ class BindingSession implements Session {
 
   /** Somebody else's konnector works on this contract: two would undo each other's work. */
   async #makeWay(assignment: BindingAssignment, signal: AbortSignal): Promise<boolean> {
-    const message = this.#heartbeats.state?.message ?? '';
+    const { message = '' } = this.#heartbeats.state ?? {};
     this.#connected = { status: 'False', reason: 'ForeignKonnector', message };
     if (assignment.force) await this.#forced(assignment, signal);
     else await this.#stopObjects();
@@ -248,6 +252,7 @@ class BindingSession implements Session {
   async #stopObjects(): Promise<void> {
     const objects = this.#objects;
     this.#objects = undefined;
+    if (objects !== undefined) this.#leftBehind = copiesLeft(objects.stats());
     await objects?.close();
   }
 
@@ -276,16 +281,14 @@ class BindingSession implements Session {
   }
 
   #show({ condition, state }: ProviderProblem): void {
-    if (condition === 'Connected') this.#connected = state;
-    else {
-      this.#connected = { status: 'True', reason: 'Connected', message: 'The provider answers.' };
-      this.#exportProblem = state;
-    }
+    this.#connected = condition === 'Connected' ? state : ANSWERS;
+    if (condition !== 'Connected') this.#exportProblem = state;
   }
 
   /** The user said to let go although the provider does not answer. */
   async #forced(assignment: BindingAssignment, signal: AbortSignal): Promise<void> {
     if (assignment.stage === 'leave') {
+      await this.#stopObjects();
       this.#remaining = [leftUnanswered(assignment.provider)];
       this.#left = true;
     }
@@ -309,8 +312,8 @@ class BindingSession implements Session {
     this.#quietTicks += 1;
     const due = this.#quietTicks >= MAX_QUIET_TICKS || this.#assignment.stage === 'drain';
     if (this.#objects !== undefined && due) this.#publish();
-    const { clock, options } = this.#settings;
-    this.#cancelTick = clock.after(options.reportIntervalMs, () => this.#tick());
+    const ms = this.#settings.options.reportIntervalMs;
+    this.#cancelTick = this.#settings.clock.after(ms, () => this.#tick());
   }
 
   #publish(prepared = this.#preparation.last): void {
@@ -331,7 +334,7 @@ class BindingSession implements Session {
         stats: this.#objects?.stats() ?? [],
         drained: this.#drained,
         left: this.#left,
-        remaining: this.#remaining,
+        remaining: [...this.#remaining, ...this.#leftBehind],
       }),
     );
   }

@@ -13,6 +13,7 @@ import type { Clock } from '../../kube/clock.js';
 import { isStatus } from '../../kube/errors.js';
 import { isJsonObject } from '../../kube/json-value.js';
 import type { Gvr, KubeObject } from '../../kube/object.js';
+import type { SyncStats } from './resource-sync.js';
 import { relatedKind } from '../engine/related/related-kinds.js';
 
 export interface LeaveOptions {
@@ -124,6 +125,11 @@ async function holdsObjects(
 /** What stays where the provider did not answer. */
 export function leftUnanswered({ credentials, contractNamespace }: BindingAssignment['provider']): string {
   return `Everything in namespace ${contractNamespace} of ${credentials.server}: the provider did not answer when this binding was released by force.`;
+}
+
+/** Copies that a forced drain left where they are. */
+export function copiesLeft(stats: readonly Pick<SyncStats, 'leftBehind'>[]): readonly string[] {
+  return stats.flatMap(({ leftBehind = [] }) => leftBehind);
 }
 
 /** Related copies that stay by the user's wish; everything else of their kinds is the provider's own. */

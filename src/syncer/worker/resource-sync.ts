@@ -59,6 +59,8 @@ export interface SyncStats {
   readonly synced?: boolean;
   /** Only while draining: nothing of ours is left on either side. */
   readonly drained: boolean;
+  /** Copies that a forced drain left on the provider, in words; at most 100. */
+  readonly leftBehind?: readonly string[];
   /** What the user should know although nothing fails. */
   readonly note?: string;
   /** Objects, counted each time they are shown, that are not taken: of another workspace, or beyond a limit. */

@@ -30,6 +30,8 @@ export interface ObjectPassOptions {
   readonly context: () => SyncContext;
   /** While draining: let go although the provider does not answer. */
   readonly force: () => boolean;
+  /** Told of each copy that was left where it is for that. */
+  readonly onLeft: (copy: ObjectName) => void;
   readonly hasStatus: boolean;
   /** Delay after so many refusals in a row, jittered. */
   readonly backoffMs: (refusals: number) => number;
@@ -254,7 +256,12 @@ export class ObjectPass {
 
   /** The forced end of a drain: the consumer's object gets free, the copy stays where it is. */
   async #letGo(consumer: KubeObject, subject: Subject): Promise<PassOutcome> {
-    if (hasSyncerFinalizer(consumer)) await this.#patchConsumer(removeFinalizer(consumer), subject);
+    if (!hasSyncerFinalizer(consumer)) return SETTLED;
+    const { target } = placeOfCopy(subject.view.name, this.#options.context());
+    // Before the finalizer goes: afterwards there may be no object to tell it of.
+    this.#options.teller.tell(subject.record, consumer, 'Warning', leftBehind(target));
+    await this.#patchConsumer(removeFinalizer(consumer), subject);
+    this.#options.onLeft(target);
     return SETTLED;
   }
 
@@ -275,6 +282,11 @@ function pausedFor(outcome: PassOutcome, pause: StatusPause): PassOutcome {
 function orphaned(target: ObjectName): { reason: string; message: string } {
   const message = `The provider's copy ${describeName(target)} stays there as an object of its own.`;
   return { reason: 'Orphaned', message };
+}
+
+function leftBehind(target: ObjectName): { reason: string; message: string } {
+  const message = `The binding was released by force: the provider's copy ${describeName(target)}, if there is one, stays there.`;
+  return { reason: 'LeftBehind', message };
 }
 
 function adopted(target: ObjectName, kept: readonly string[]): { reason: string; message: string } {

@@ -37,6 +37,7 @@ export interface ObjectWorkOptions {
   readonly copies: CopyStore;
   readonly context: () => SyncContext;
   readonly force: () => boolean;
+  readonly onLeft: (copy: ObjectName) => void;
   readonly consumerSynced: () => boolean;
   readonly cachedConsumer: (name: ObjectName) => KubeObject | undefined;
   readonly teller: ObjectTeller;
@@ -92,6 +93,7 @@ export class ObjectWork {
       writer: new CopyWriter(provider, sides.provider),
       context,
       force: options.force,
+      onLeft: options.onLeft,
       hasStatus: target.hasStatus,
       backoffMs: (refusals) => backoffMs(refusals, backoff, options.random),
       namespacesKnown: () => target.scope === 'Cluster' || places.namespaces.synced,

@@ -894,8 +894,13 @@ describe('drain', () => {
     b.update({ force: true });
     await b.advance(60_000);
     expect(b.sync.stats().drained).toBe(true);
-    expect(copyOf(b)).toBeDefined();
+    const copy = copyOf(b);
     expect(original(b)?.metadata.finalizers).toBeUndefined();
+    const name = `${String(copy?.metadata.namespace)}/${String(copy?.metadata.name)}`;
+    expect(b.sync.stats().leftBehind).toEqual([`widgets.example.org ${name}`]);
+    expect(b.events).toContainEqual(
+      expect.objectContaining({ reason: 'LeftBehind', message: expect.stringContaining(name) as unknown }),
+    );
   });
 
   it('removes copies of former objects of a name too', async () => {

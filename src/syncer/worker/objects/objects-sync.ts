@@ -16,6 +16,7 @@ import { hasCopies, isReleased } from './drained.js';
 import { retryAfterOf } from './object-failure.js';
 import { ObjectRecords } from './object-records.js';
 import { ObjectTeller } from './object-teller.js';
+import { LeftBehind } from './left-behind.js';
 import { ObjectWork } from './object-work.js';
 import { reflectorProblem } from './reflector-problem.js';
 import { SideGate } from './side-gate.js';
@@ -48,6 +49,7 @@ class ObjectsSync implements ResourceSync {
   readonly #copies: CopyStore;
   readonly #work: ObjectWork;
   readonly #lag: SyncLag;
+  readonly #left: LeftBehind;
   #consumers: { readonly store: ResourceStore; readonly stopped: Promise<void> } | undefined;
   #running: Promise<unknown> = Promise.resolve();
   #policy: SyncPolicy;
@@ -59,6 +61,7 @@ class ObjectsSync implements ResourceSync {
     this.#options = options;
     this.#policy = policy;
     this.#lag = new SyncLag(clock, (direction, ms) => options.meter?.reached(direction, ms));
+    this.#left = new LeftBehind(target.gvr);
     this.#signal = AbortSignal.any([signal, this.#stop.signal]);
     const backoff = { baseMs: limits.backoffBaseMs, maxMs: limits.backoffMaxMs };
     this.#queue = new WorkQueue({ clock, random, backoff });
@@ -85,6 +88,7 @@ class ObjectsSync implements ResourceSync {
       copies: this.#copies,
       context: () => this.#context(),
       force: () => this.#draining && this.#policy.force,
+      onLeft: (copy) => this.#left.add(copy),
       consumerSynced: () => this.#consumers?.store.synced === true,
       cachedConsumer: (name) => this.#cachedConsumer(name),
       teller: new ObjectTeller(options.emitEvent),
@@ -161,6 +165,7 @@ class ObjectsSync implements ResourceSync {
       namespaces: consumerNamespaces(this.#copies.all(), this.#context().marks),
       ...(problem !== undefined && { problem }),
       drained: this.#isDrained(),
+      leftBehind: this.#left.names,
       refused: [...(this.#consumers?.store.refused.values() ?? [])].reduce((sum, count) => sum + count, 0),
     };
   }
