@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 
 import { startChild, type Child } from './child.js';
-import type { KcpAccess } from './kcp.js';
+import type { KcpAccess, User } from './kcp.js';
 import { writeKubeconfig } from './kubeconfig.js';
 import { kubectl } from './kubectl.js';
 import { freePorts } from './ports.js';
@@ -31,7 +31,7 @@ export async function installClient(
 ): Promise<ClientInstallation> {
   const workspace = await createWorkspace(kcp, 'root', name);
   await kubectl(workspace.kubeconfig, ['apply', '-k', `${ROOT}/apiexport`]);
-  if (account === 'user') await grantRoles(workspace.kubeconfig);
+  if (account === 'user') await grantRoles(workspace.kubeconfig, CONTROLLER_USER);
   const token = await waitFor(
     async () => {
       const text = await kubectl(workspace.kubeconfig, [
@@ -59,22 +59,22 @@ export async function installClient(
 export const CONTROLLER_USER = 'controller';
 export const CONTROLLER_TOKEN = `${CONTROLLER_USER}-token`;
 
-/** Gives the bench's user the roles that apiexport/ gives the ServiceAccount. */
-async function grantRoles(kubeconfig: string): Promise<void> {
+/** Gives a user the roles that apiexport/ gives the ServiceAccount. */
+export async function grantRoles(kubeconfig: string, user: User): Promise<void> {
   await kubectl(kubeconfig, [
     'create',
     'clusterrolebinding',
-    'controller-user',
+    `${user}-user`,
     '--clusterrole=kcp.kube-bind.io:controller',
-    `--user=${CONTROLLER_USER}`,
+    `--user=${user}`,
   ]);
   await kubectl(kubeconfig, [
     'create',
     'rolebinding',
-    'controller-user',
+    `${user}-user`,
     '--namespace=kube-bind',
     '--role=kcp-bind-controller',
-    `--user=${CONTROLLER_USER}`,
+    `--user=${user}`,
   ]);
 }
 

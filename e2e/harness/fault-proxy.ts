@@ -37,7 +37,7 @@ export type Verdict =
 /** Decides on each request; may wait, for a delay. */
 export type Rule = (request: ProxiedRequest) => Verdict | Promise<Verdict>;
 
-/** A TLS proxy in front of a kcp, with kcp's own certificate, that does what its rule says. */
+/** A TLS proxy in front of a kcp or Kubernetes, with its own certificate, that does what its rule says. */
 export interface FaultProxy {
   /** `https://127.0.0.1:port`. */
   readonly address: string;
@@ -53,7 +53,7 @@ export interface FaultProxy {
   close(): Promise<void>;
 }
 
-export async function startFaultProxy(kcp: KcpAccess): Promise<FaultProxy> {
+export async function startFaultProxy(kcp: Pick<KcpAccess, 'dir' | 'address' | 'ca'>): Promise<FaultProxy> {
   const [key, cert] = await Promise.all([
     readFile(`${kcp.dir}/apiserver.key`),
     readFile(`${kcp.dir}/apiserver.crt`),
