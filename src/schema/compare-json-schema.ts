@@ -115,7 +115,8 @@ function compareAdditional(live: JsonObject, next: JsonObject, position: Positio
       losses.push(`${path}: keys that the schema does not name are not kept any more`);
     return;
   }
-  if (isJsonObject(before) && isJsonObject(after)) compareNodes(before, after, below(position, `${path}.*`));
+  // Where any value was taken, one of them may be of any type.
+  if (after !== true) compareNodes(before === true ? {} : before, after, below(position, `${path}.*`));
 }
 
 function additional(node: JsonObject): JsonObject | boolean {

@@ -55,6 +55,17 @@ describe('what a consumer keeps', () => {
       { a: { type: 'string', description: 'x', default: 'y' } },
     ],
     ['integer to number', { a: { type: 'integer' } }, { a: { type: 'number' } }],
+    ['any type in place of one', { a: { type: 'string' } }, { a: {} }],
+    [
+      'a map of any values in place of one of strings',
+      { a: { type: 'object', additionalProperties: { type: 'string' } } },
+      { a: { type: 'object', additionalProperties: true } },
+    ],
+    [
+      'a closed map that preserves what it does not know',
+      { a: { type: 'object', additionalProperties: true } },
+      { a: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
+    ],
     ['integer to int-or-string', { a: { type: 'integer' } }, { a: { 'x-kubernetes-int-or-string': true } }],
     [
       'named fields to a map of the same',
@@ -90,6 +101,24 @@ describe('what a consumer keeps', () => {
     expect(differences(compareSchemas(before, status(object({ a: { type: 'integer' } })), ['v1']))).toEqual([
       'version v1: .status.a: type string became integer',
     ]);
+  });
+
+  it.each<[string, JsonObject, JsonObject]>([
+    ['embed a resource', { type: 'object', 'x-kubernetes-embedded-resource': true }, object({})],
+    [
+      'preserve what it does not know',
+      { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+      object({}),
+    ],
+    ['have other keys', { type: 'object', additionalProperties: { type: 'string' } }, object({})],
+  ])('a field of the status may stop to %s', (_, before, after) => {
+    const status = (schema: JsonObject) =>
+      spec({
+        storage: true,
+        subresources: { status: {} },
+        schema: object({ status: object({ a: schema }) }),
+      });
+    expect(compareSchemas(status(before), status(after), ['v1']).compatible).toBe(true);
   });
 
   it('a field of the status is one like any other where either schema has no subresource for it', () => {
@@ -129,6 +158,19 @@ describe('what a consumer would lose', () => {
       { a: { type: 'number' } },
       { a: { type: 'integer' } },
       '.spec.a: type number became integer',
+    ],
+    [
+      'text to number',
+      { a: { type: 'string' } },
+      { a: { type: 'number' } },
+      '.spec.a: type string became number',
+    ],
+    ['one type in place of any', { a: {} }, { a: { type: 'string' } }, '.spec.a: type any became string'],
+    [
+      'one type in place of any in a map',
+      { a: { type: 'object', additionalProperties: true } },
+      { a: { type: 'object', additionalProperties: { type: 'string' } } },
+      '.spec.a.*: type any became string',
     ],
     [
       'int-or-string to integer',
