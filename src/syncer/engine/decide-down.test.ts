@@ -114,7 +114,7 @@ describe('observedGeneration', () => {
   });
 
   it('of an edit that was observed stays observed while the provider changes the copy further', () => {
-    const applied = { consumerGeneration: 2, copyGeneration: 4 };
+    const applied = { uid: 'c-1', consumerGeneration: 2, copyGeneration: 4 };
     const observed = (memory: DownInput['memory']) => {
       const decision = down(undefined, { observedGeneration: 4 }, { memory });
       return decision.kind === 'putStatus' ? decision.object['status'] : undefined;
@@ -122,6 +122,8 @@ describe('observedGeneration', () => {
     expect(observed({ applied })).toEqual({ observedGeneration: 2 });
     // Of another edit than the copy was made from.
     expect(observed({ applied: { ...applied, consumerGeneration: 1 } })).toEqual({ observedGeneration: 1 });
+    // Of a former copy of that name.
+    expect(observed({ applied: { ...applied, uid: 'c-0' } })).toEqual({ observedGeneration: 1 });
     // Without memory: the copy is at generation 5.
     expect(observed(EMPTY_MEMORY)).toEqual({ observedGeneration: 1 });
   });

@@ -65,10 +65,11 @@ function statusFor(copy: KubeObject, memory: ObjectMemory): JsonValue | undefine
   const status = member(copy, 'status');
   if (!isJsonObject(status)) return status;
   const sent = sentGeneration(copy);
-  const known = memory.applied?.consumerGeneration === sent ? memory.applied.copyGeneration : undefined;
+  const { applied } = memory;
+  const ofThisEdit = applied?.consumerGeneration === sent && applied.uid === (copy.metadata.uid ?? '');
   return translateObservedGeneration(status, {
     sent,
     // Without memory the copy's own generation is the safe side: maybe later than the edit, never earlier.
-    copy: known ?? copy.metadata.generation ?? Number.MAX_SAFE_INTEGER,
+    copy: ofThisEdit ? applied.copyGeneration : (copy.metadata.generation ?? Number.MAX_SAFE_INTEGER),
   });
 }

@@ -12,8 +12,12 @@ export interface ObjectMemory {
   readonly accepted?: { readonly hash: string; readonly fingerprint: string };
   /** Fields that the provider's schema does not know, of the desired copy with this hash (all fields in). */
   readonly unsent?: { readonly hash: string; readonly paths: readonly JsonPath[] };
-  /** The copy's generation that our last change of it led to, and the consumer's generation in it. */
-  readonly applied?: { readonly consumerGeneration: number; readonly copyGeneration: number };
+  /** First generation of the copy of that UID that holds the consumer's generation. */
+  readonly applied?: {
+    readonly uid: string;
+    readonly consumerGeneration: number;
+    readonly copyGeneration: number;
+  };
   /** The consumer's server stored the status of this digest as one of that digest. */
   readonly statusAccepted?: { readonly meant: string; readonly stored: string };
   readonly contest?: ContestState;

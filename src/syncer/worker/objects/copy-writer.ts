@@ -140,10 +140,11 @@ export class CopyWriter {
 
 function remember(write: CopyWrite, answer: KubeObject, verdict: AnswerVerdict): ObjectMemory {
   const { memory, desired, consumerGeneration, repeated, now } = write;
-  const sameEdit = memory.applied?.consumerGeneration === consumerGeneration;
-  const copyGeneration = answer.metadata.generation;
+  const { uid = '', generation: copyGeneration } = answer.metadata;
+  // A copy that was made anew counts its generations anew.
+  const sameEdit = memory.applied?.consumerGeneration === consumerGeneration && memory.applied.uid === uid;
   const applied =
-    sameEdit || copyGeneration === undefined ? memory.applied : { consumerGeneration, copyGeneration };
+    sameEdit || copyGeneration === undefined ? memory.applied : { uid, consumerGeneration, copyGeneration };
   const rest = { ...memory };
   delete rest.accepted;
   return {
