@@ -63,7 +63,11 @@ export async function reconcile(
     log,
     metrics: shared.poolMetrics,
     maxWorkers: config.maxWorkers,
-    limits: { heapMb: config.workerMemoryMb },
+    limits: {
+      heapMb: config.workerMemoryMb,
+      externalBytes: config.workerMemoryMb * 1024 * 1024,
+      silenceMs: config.workerSilenceMs,
+    },
   });
   const deps: ReconcilerDeps = {
     clientWorkspace: {

@@ -29,7 +29,9 @@ export interface ControllerConfig {
     readonly urlMap: readonly (readonly [string, string])[];
   };
   readonly maxWorkers: number;
+  /** Bound of a thread's heap, and of its buffers. */
   readonly workerMemoryMb: number;
+  readonly workerSilenceMs: number;
   readonly concurrency: number;
   readonly loginLifetimeMs: number;
   readonly drainMs: number;
@@ -45,6 +47,7 @@ export const DEFAULTS = {
   backoffBase: '500ms',
   backoffMax: '1m',
   heartbeatInterval: '5m',
+  workerSilence: '30s',
   reportInterval: '1s',
   leaseDuration: '15s',
   leaseRenewDeadline: '10s',
@@ -84,6 +87,7 @@ interface Flags {
   vwUrlMap: readonly string[];
   maxWorkers: number;
   workerMemory: number;
+  workerSilence: number;
   concurrency: number;
   providerQps: number;
   allowBackendHost: readonly string[];
@@ -162,7 +166,14 @@ function buildCommand(version: string): Command {
     option('--max-workers <n>', 'threads; up to this many bindings have one of their own')
       .argParser(parseWhole(1, 1024))
       .default(16),
-    option('--worker-memory <mb>', 'heap of one thread in MiB').argParser(parseWhole(64, 65536)).default(512),
+    option('--worker-memory <mb>', 'heap of one thread in MiB; its buffers may take as much again')
+      .argParser(parseWhole(64, 65536))
+      .default(512),
+    duration(
+      '--worker-silence',
+      'when a thread that does not react counts as stuck and is ended',
+      DEFAULTS.workerSilence,
+    ),
     option('--concurrency <n>', 'objects worked on at the same time, for each API of a binding')
       .argParser(parseWhole(1, 256))
       .default(8),
@@ -234,6 +245,7 @@ function freeze(flags: Flags): ControllerConfig {
     virtualWorkspace: { caFile: flags.vwCaFile, urlMap: flags.vwUrlMap.map(checkUrlMap) },
     maxWorkers: flags.maxWorkers,
     workerMemoryMb: flags.workerMemory,
+    workerSilenceMs: flags.workerSilence,
     concurrency: flags.concurrency,
     loginLifetimeMs: flags.loginLifetime,
     drainMs: flags.drain,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { ProtocolError } from './errors.js';
+import { AnswerTooLargeError, ProtocolError } from './errors.js';
 import { scanJson } from './json-scan.js';
 import type { JsonValue } from './json-value.js';
 import { jsonEqual, parseJson, stringifyJson } from './json.js';
@@ -122,6 +122,30 @@ describe('parseJson', () => {
     expect(() => parseJson('{"a":'.repeat(600))).toThrow(/deeper than 512/);
     expect(() => parseJson('[[1]]', { maxDepth: 1 })).toThrow(ProtocolError);
     expect(parseJson('["[[[\\"[[[", []]', { maxDepth: 2 })).toEqual(['[[["[[[', []]);
+  });
+
+  it('checks what the value would take of the heap before it parses', () => {
+    const mebibyte = 1024 * 1024;
+    const dense = `[${'[],'.repeat(mebibyte)}0]`;
+    expect(() => parseJson(dense, { maxHeapBytes: 48 * mebibyte })).toThrow(AnswerTooLargeError);
+    expect(parseJson(dense, { maxHeapBytes: 96 * mebibyte })).toHaveLength(mebibyte + 1);
+    const text = JSON.stringify('[],'.repeat(mebibyte));
+    expect(parseJson(text, { maxHeapBytes: 4 * mebibyte })).toHaveLength(3 * mebibyte);
+  });
+
+  it('takes a usual object for no more than eight times its text', () => {
+    const usual = JSON.stringify({
+      apiVersion: 'example.org/v1',
+      kind: 'Database',
+      metadata: {
+        name: 'main',
+        namespace: 'default',
+        labels: { app: 'shop', tier: 'backend' },
+        generation: 3,
+      },
+      spec: { engine: 'postgres', sizeGiB: 20, parameters: { max_connections: '100' }, zones: ['a', 'b'] },
+    });
+    expect(scanJson(usual, 512).heapBytes).toBeLessThan(8 * usual.length);
   });
 });
 

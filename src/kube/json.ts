@@ -1,18 +1,25 @@
 import { parse as parseLossless } from 'lossless-json';
-import { JsonTooDeepError, ProtocolError } from './errors.js';
+import { AnswerTooLargeError, JsonTooDeepError, ProtocolError } from './errors.js';
 import type { JsonObject, JsonValue } from './json-value.js';
 import { scanJson } from './json-scan.js';
 
-/** Budgets of one JSON text; both are checked before it is parsed. */
+/** Budgets of one JSON text; all are checked before it is parsed. */
 export interface JsonLimits {
   /** Bytes of UTF-8. Default 64 MiB. */
   readonly maxBytes?: number | undefined;
   /** Nesting of arrays and objects. Default 512, which recursive readers survive on any stack. */
   readonly maxDepth?: number | undefined;
+  /**
+   * Bytes of heap that the value may take, about. A parser that runs cannot be stopped: a text of nothing but `[]` takes
+   * twenty times its size, and would fill a thread's heap far above its limit before the thread can be ended. Default
+   * 256 MiB.
+   */
+  readonly maxHeapBytes?: number | undefined;
 }
 
 export const DEFAULT_MAX_JSON_BYTES = 64 * 1024 * 1024;
 export const DEFAULT_MAX_JSON_DEPTH = 512;
+export const DEFAULT_MAX_JSON_HEAP_BYTES = 256 * 1024 * 1024;
 
 const INT64_MIN = -(2n ** 63n);
 const INT64_MAX = 2n ** 63n - 1n;
@@ -21,8 +28,8 @@ const INT64_MAX = 2n ** 63n - 1n;
  * Parses one JSON text. Integers that only an int64 holds become `bigint`, all other numbers the nearest
  * float64. Of equal keys the last one counts; `__proto__` and `constructor` become plain own properties.
  *
- * @throws ProtocolError when the text is not JSON or not UTF-8, breaks a limit (JsonTooDeepError for its depth),
- * or has a number outside float64
+ * @throws ProtocolError when the text is not JSON or not UTF-8, breaks a limit (JsonTooDeepError for its depth,
+ * AnswerTooLargeError for its heap), or has a number outside float64
  */
 export function parseJson(text: string | Uint8Array, limits: JsonLimits = {}): JsonValue {
   const maxBytes = limits.maxBytes ?? DEFAULT_MAX_JSON_BYTES;
@@ -31,8 +38,11 @@ export function parseJson(text: string | Uint8Array, limits: JsonLimits = {}): J
   if (size > maxBytes)
     throw new ProtocolError(`JSON of ${size} bytes is larger than the limit of ${maxBytes}`);
   const decoded = typeof text === 'string' ? text : decodeUtf8(text);
-  const scan = scanJson(decoded, maxDepth);
+  const maxHeapBytes = limits.maxHeapBytes ?? DEFAULT_MAX_JSON_HEAP_BYTES;
+  const scan = scanJson(decoded, maxDepth, maxHeapBytes);
   if (scan.depth > maxDepth) throw new JsonTooDeepError(`JSON is nested deeper than ${maxDepth} levels`);
+  if (scan.heapBytes > maxHeapBytes)
+    throw new AnswerTooLargeError(`JSON of ${size} bytes would take more memory than ${maxHeapBytes} bytes`);
   try {
     // `as`: both parsers yield nothing but JSON values, and parseNumber below only number and bigint.
     if (!scan.exotic) return JSON.parse(decoded) as JsonValue;

@@ -39,6 +39,7 @@ export interface CallerOptions {
   readonly maxRetries: number;
   readonly maxBodyBytes: number;
   readonly maxDepth: number;
+  readonly maxHeapBytes: number;
   readonly bucket: TokenBucket | undefined;
 }
 
@@ -65,11 +66,11 @@ export class Caller {
    * or AddressDeniedError.
    */
   async json(request: ApiRequest, options: CallOptions = {}): Promise<CutJson> {
-    const { maxBodyBytes, maxDepth } = this.#options;
+    const { maxBodyBytes, maxDepth, maxHeapBytes } = this.#options;
     return this.#call(request, options, async (scope, what) => {
       const { stream } = await this.#exchange(request, 'requests', scope, what);
       const body = await whileScoped(scope, stream, () => readAll(stream, maxBodyBytes));
-      return parseJsonCut(body, { maxBytes: maxBodyBytes, maxDepth });
+      return parseJsonCut(body, { maxBytes: maxBodyBytes, maxDepth, maxHeapBytes });
     });
   }
 

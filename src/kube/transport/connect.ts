@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.js';
 import type { ServerCredentials } from '../credentials.js';
 import type { Dialler } from '../dialler/dialler.js';
-import { DEFAULT_MAX_JSON_BYTES, DEFAULT_MAX_JSON_DEPTH } from '../json.js';
+import { DEFAULT_MAX_JSON_BYTES, DEFAULT_MAX_JSON_DEPTH, DEFAULT_MAX_JSON_HEAP_BYTES } from '../json.js';
 import { Caller } from './caller.js';
 import type { ReloadableClient } from './reloadable-client.js';
 import { RestClient } from './rest-client.js';
@@ -18,6 +18,8 @@ export interface Budgets {
   readonly maxHeaderBytes?: number | undefined;
   /** Nesting of JSON. Default 512. */
   readonly maxDepth?: number | undefined;
+  /** Bytes of heap that one answer or event may take once it is parsed, about. Default 256 MiB. */
+  readonly maxHeapBytes?: number | undefined;
 }
 
 /** Effects and limits of one client. */
@@ -47,6 +49,7 @@ export interface ConnectOptions {
 export function connect(credentials: ServerCredentials, options: ConnectOptions): ReloadableClient {
   const { clock, random, budgets = {}, qps } = options;
   const maxDepth = budgets.maxDepth ?? DEFAULT_MAX_JSON_DEPTH;
+  const maxHeapBytes = budgets.maxHeapBytes ?? DEFAULT_MAX_JSON_HEAP_BYTES;
   const holder = new SessionHolder(credentials, {
     dialler: options.dialler,
     connections: options.connections ?? 4,
@@ -63,6 +66,7 @@ export function connect(credentials: ServerCredentials, options: ConnectOptions)
       maxRetries: options.maxRetries ?? 3,
       maxBodyBytes: budgets.maxBodyBytes ?? DEFAULT_MAX_JSON_BYTES,
       maxDepth,
+      maxHeapBytes,
       bucket: qps === undefined ? undefined : createTokenBucket(clock, qps, Math.max(1, Math.ceil(2 * qps))),
     },
     () => holder.current,
@@ -74,6 +78,7 @@ export function connect(credentials: ServerCredentials, options: ConnectOptions)
     clock,
     maxLineBytes,
     maxDepth,
+    maxHeapBytes,
     requestTimeoutMs: options.requestTimeoutMs,
   });
 }

@@ -34,6 +34,7 @@ export interface RestClientParts {
   readonly clock: Clock;
   readonly maxLineBytes: number;
   readonly maxDepth: number;
+  readonly maxHeapBytes: number;
   readonly requestTimeoutMs: number;
 }
 
@@ -67,7 +68,7 @@ export class RestClient implements ReloadableClient {
 
   async *watch(gvr: Gvr, options: WatchOptions): AsyncGenerator<WatchEvent, void, undefined> {
     const { namespace, labelSelector, fieldSelector, resourceVersion, signal, silenceMs } = options;
-    const { holder, caller, clock, maxLineBytes, maxDepth, requestTimeoutMs } = this.#parts;
+    const { holder, caller, clock, maxLineBytes, maxDepth, maxHeapBytes, requestTimeoutMs } = this.#parts;
     const query: Query = {
       watch: true,
       allowWatchBookmarks: true,
@@ -90,6 +91,7 @@ export class RestClient implements ReloadableClient {
       maxDurationMs: options.serverTimeoutMs + silenceMs,
       maxLineBytes,
       maxDepth,
+      maxHeapBytes,
     };
     yield* readWatch(open, limits, (end) => {
       const onAbort = (): void =>

@@ -15,6 +15,7 @@ export interface WatchLimits {
   readonly maxDurationMs: number;
   readonly maxLineBytes: number;
   readonly maxDepth: number;
+  readonly maxHeapBytes: number;
 }
 
 /** Ends a running watch: normally, or with an error. */
@@ -31,7 +32,7 @@ export async function* readWatch(
   limits: WatchLimits,
   onOpen: (end: EndWatch) => () => void,
 ): AsyncGenerator<WatchEvent, void, undefined> {
-  const { clock, silenceMs, maxLineBytes, maxDepth } = limits;
+  const { clock, silenceMs, maxLineBytes, maxDepth, maxHeapBytes } = limits;
   const splitter = createLineSplitter(maxLineBytes);
   const over = new TransportError(`${what}: ended`, 'aborted');
   const onEnd = onOpen((error) => stream.abort(error ?? over));
@@ -48,7 +49,7 @@ export async function* readWatch(
       // Bytes that never complete an event must not keep the watch alive, nor may a slow consumer end it.
       waitedMs = lines.length > 0 ? 0 : Math.min(waitedMs + clock.now() - startedAt, silenceMs);
       for (const line of lines) {
-        yield* readable(decodeWatchEvent(line, { maxBytes: maxLineBytes, maxDepth }, what));
+        yield* readable(decodeWatchEvent(line, { maxBytes: maxLineBytes, maxDepth, maxHeapBytes }, what));
         stream.throwIfAborted();
       }
     }

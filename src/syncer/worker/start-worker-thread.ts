@@ -1,3 +1,4 @@
+import { getHeapStatistics } from 'node:v8';
 import type { MessagePort } from 'node:worker_threads';
 import { createDialler, createOpenDialler, type Dialler } from '../../kube/dialler/dialler.js';
 import type { ServerCredentials } from '../../kube/credentials.js';
@@ -10,6 +11,7 @@ import { createLogger } from '../../telemetry/logger.js';
 import { EXIT_UNHANDLED_REJECTION } from '../protocol/exit-codes.js';
 import type { WorkerData } from '../protocol/worker-data.js';
 import { openBindingSession } from './binding-session.js';
+import { answerBudgets } from './answer-budgets.js';
 import { createEventBudget } from './event-budget.js';
 import { messagePortAsWorkerPort } from './message-port.js';
 import { openObjectSync } from './object-sync.js';
@@ -36,6 +38,7 @@ export async function startWorkerThread(port: MessagePort, data: WorkerData): Pr
     process.exit(EXIT_UNHANDLED_REJECTION);
   });
   const metrics = createWorkerMetrics();
+  const budgets = answerBudgets(getHeapStatistics().heap_size_limit);
   const connector =
     (dialler: Dialler) =>
     (credentials: ServerCredentials): ReloadableClient =>
@@ -43,6 +46,7 @@ export async function startWorkerThread(port: MessagePort, data: WorkerData): Pr
         dialler,
         userAgent: `kcp-kube-bind/${version}`,
         requestTimeoutMs: options.requestTimeoutMs,
+        budgets,
         clock,
         random,
       });
