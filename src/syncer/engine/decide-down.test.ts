@@ -105,6 +105,41 @@ describe('observedGeneration', () => {
     });
   });
 
+  it.each<[string, JsonObject, JsonObject]>([
+    [
+      'of conditions for each parent, as Gateway API has them',
+      { parents: [{ parentRef: { kind: 'Gateway', name: 'g' }, conditions: [{ observedGeneration: 8 }] }] },
+      { parents: [{ parentRef: { kind: 'Gateway', name: 'g' }, conditions: [{ observedGeneration: 2 }] }] },
+    ],
+    [
+      'of parts by name, and of lists in lists',
+      { v1beta2: { observedGeneration: 9n }, lists: [[{ observedGeneration: 1, deep: [{}] }]] },
+      { v1beta2: { observedGeneration: 3 }, lists: [[{ observedGeneration: 2, deep: [{}] }]] },
+    ],
+  ])('is translated at any depth: %s', (_name, status, expected) => {
+    expect(translateObservedGeneration(status, { sent: 3, copy: 9 })).toEqual(expected);
+  });
+
+  it.each<[string, JsonObject]>([
+    ['an object that is named', { resources: [{ kind: 'Job', name: 'x', observedGeneration: 8 }] }],
+    [
+      'an object that is shown',
+      { shown: { metadata: { generation: 8 }, status: { conditions: [{ observedGeneration: 8 }] } } },
+    ],
+    ['a field that is a map', { observedGeneration: { a: 8 } }],
+    ['an equal number of another type', { observedGeneration: 3n }],
+  ])('of something else stays as it is: %s', (_name, status) => {
+    expect(translateObservedGeneration(status, { sent: 3, copy: 3 })).toBe(status);
+    if ('observedGeneration' in status) return;
+    expect(translateObservedGeneration(status, { sent: 3, copy: 9 })).toBe(status);
+  });
+
+  it('keeps odd keys, and is found below them', () => {
+    const status = JSON.parse('{"__proto__":{"observedGeneration":9},"constructor":[]}') as JsonObject;
+    const text = JSON.stringify(translateObservedGeneration(status, { sent: 3, copy: 9 }));
+    expect(text).toBe('{"__proto__":{"observedGeneration":3},"constructor":[]}');
+  });
+
   it('is never below zero, and leaves a status without it as it is', () => {
     expect(translateObservedGeneration({ observedGeneration: 1 }, { sent: 0, copy: 5 })).toEqual({
       observedGeneration: 0,
