@@ -4,6 +4,7 @@ import type { ServerCredentials } from '../../src/kube/credentials.js';
 import type { ForeignHttp } from '../../src/kube/foreign-http.js';
 import type { Environment } from './environment.js';
 import type { WorkspaceAddress } from './kubeconfig/workspace.js';
+import type { serveLoopback } from './local-login/loopback-server.js';
 import type { GlobalOptions } from './options.js';
 import type { Prompt } from './output/prompt.js';
 import type { Report } from './output/report.js';
@@ -14,6 +15,8 @@ export interface Effects {
   readonly randomBytes: (size: number) => Uint8Array;
   readonly connect: (credentials: ServerCredentials) => Promise<KubeClient>;
   readonly createHttp: () => Promise<ForeignHttp>;
+  /** Listens on a loopback address; rejects when the port is taken. */
+  readonly serveLoopback: typeof serveLoopback;
   /** Opens one URL in the user's browser; rejects when no browser can be started. */
   readonly openBrowser: (url: string) => Promise<void>;
 }

@@ -31,6 +31,8 @@ export function createEffects(version: string): Effects {
       ]);
       return createForeignHttp({ dialler: createOpenDialler(), userAgent, clock });
     },
+    serveLoopback: async (port, handle) =>
+      (await import('./local-login/loopback-server.js')).serveLoopback(port, handle),
     openBrowser: async (url) => {
       const { default: open } = await import('open');
       await open(url);

@@ -22,6 +22,8 @@ const EXIT_OF = {
   TIMEOUT: EXIT_CODES.timeout,
   /** The login was refused, has expired, or failed. */
   LOGIN: EXIT_CODES.login,
+  /** The controller serves no login pages. */
+  NO_LOGIN_PAGES: EXIT_CODES.login,
   /** A connection, binding or template of that name does not exist. */
   NOT_FOUND: EXIT_CODES.notFound,
   /** What was waited for will not become Ready without somebody's help. */

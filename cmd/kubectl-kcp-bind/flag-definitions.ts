@@ -17,6 +17,21 @@ export function addBindFlags(command: Command): void {
     .option('--account <name>', 'ask the provider for a separate account of this workspace')
     .option('--cluster-id <id>', 'choose a cluster of a provider that serves several')
     .option('--ca-file <file>', "PEM certificates to verify the provider's with")
+    .option(
+      '--kubeconfig-file <file>',
+      'use credentials that the provider gave you, in place of a handshake; - reads standard input',
+    )
+    .option(
+      '--resource <name>',
+      'with --kubeconfig-file: ask for this API, like databases.v1.example.org; repeatable',
+      collect,
+    )
+    .addOption(
+      new Option(
+        '--handshake <kind>',
+        "controller: on the controller's login page; local: from this machine (default: controller, and local where it has no page)",
+      ).choices(['controller', 'local']),
+    )
     .option('--client-path <workspace>', 'workspace of the client export (default: root:kube-bind)')
     .option('--client-export <name>', 'name of the client export (default: kcp.kube-bind.io)')
     .option('--timeout <duration>', 'give up after this time; run again to go on', '10m');
@@ -26,10 +41,21 @@ export function addBindFlags(command: Command): void {
     'reject the claim on APIBindings; the plugin then creates the APIBinding of each API itself',
   );
   off(command, 'provider-check', 'do not look at the provider from this machine first');
-  off(command, 'browser', 'print the login page, do not open it');
+  addLoginFlags(command);
   off(command, 'wait', 'create everything and end; needs --template');
   on(command, '-y, --yes', 'take the answers from flags, never ask');
   addDryRun(command, ['none', 'client', 'server']);
+}
+
+/** How a login page is opened, and where the browser comes back to. */
+export function addLoginFlags(command: Command): void {
+  off(command, 'browser', 'print the login page, do not open it');
+  command
+    .option('--login-host <host>', "the host that the controller's login page has to be on")
+    .option(
+      '--callback-port <port>',
+      'for a login from this machine: listen on this port of 127.0.0.1 (default: any)',
+    );
 }
 
 /** `--dry-run` with the modes that a command knows. */

@@ -32,6 +32,17 @@ export function optionalTimeoutFlag(flags: FlagValues): number | undefined {
   return text === undefined ? undefined : parseDuration(text, '--timeout');
 }
 
+/** `--callback-port`; 0 where it was not given. */
+export function portFlag(flags: FlagValues): number {
+  const text = textFlag(flags, 'callbackPort');
+  if (text === undefined) return 0;
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : 0;
+  if (port < 1 || port > 65_535) {
+    throw usageError(`--callback-port ${JSON.stringify(text)} is no port`, 'give a number from 1 to 65535');
+  }
+  return port;
+}
+
 export function dryRunFlag(flags: FlagValues): DryRun {
   const value = flags['dryRun'];
   return value === 'client' || value === 'server' ? value : 'none';

@@ -1,7 +1,7 @@
 import { Command, Option, type CommanderError } from 'commander';
 import type { CommandContext } from './command-context.js';
 import { usageError } from './errors.js';
-import { addBindFlags, addDryRun, off, on, withGlobals } from './flag-definitions.js';
+import { addBindFlags, addDryRun, addLoginFlags, off, on, withGlobals } from './flag-definitions.js';
 import { readGlobalOptions } from './flag-values.js';
 import type { FlagValues, GlobalOptions } from './options.js';
 
@@ -35,7 +35,9 @@ Exit codes: docs/reference/plugin.md`;
 export function createProgram(options: ProgramOptions): Command {
   const program = withGlobals(
     prepare(new Command('kubectl kcp bind'), options)
-      .usage('URL [flags]\n       kubectl kcp bind [command] [flags]')
+      .usage(
+        'URL [flags]\n       kubectl kcp bind --kubeconfig-file FILE [flags]\n       kubectl kcp bind [command] [flags]',
+      )
       .description(
         'Binds the API of a kube-bind provider into this kcp workspace: installs the client where it is ' +
           'missing, logs in with a browser, and waits until the API is served. Safe to run again: it ' +
@@ -48,9 +50,12 @@ export function createProgram(options: ProgramOptions): Command {
   program.version(options.version, '--version', 'show the version').addHelpText('after', AFTER_HELP);
   addBindFlags(program);
   program.action(async (url: string | undefined, own: FlagValues) => {
-    if (url === undefined) {
+    if (url === undefined && own['kubeconfigFile'] === undefined) {
       options.writeOut(program.helpInformation());
-      throw usageError('which provider?', 'give its URL: `kubectl kcp bind https://…`');
+      throw usageError(
+        'which provider?',
+        'give its URL: `kubectl kcp bind https://…`, or its kubeconfig: --kubeconfig-file FILE',
+      );
     }
     await options.invoke(readGlobalOptions(own), async (context) => {
       const { bind } = await import('./commands/bind.js');
@@ -94,7 +99,11 @@ function addCommands(program: Command, options: ProgramOptions): void {
   templates.action(run(templates, async () => (await import('./commands/templates.js')).templates));
 
   const login = add('login [connection]', 'Log in again with the provider of a connection');
-  off(login, 'browser', 'print the login page, do not open it');
+  addLoginFlags(login);
+  login.option(
+    '--ca-file <file>',
+    "PEM certificates to verify the provider's with; for a login from this machine",
+  );
   login.option('--timeout <duration>', 'give up after this time', '10m');
   login.action(run(login, async () => (await import('./commands/login.js')).login));
 

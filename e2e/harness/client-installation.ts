@@ -100,6 +100,8 @@ export interface ControllerOptions {
   readonly port?: number;
   /** Resolve without waiting for /readyz. */
   readonly dontWait?: boolean;
+  /** Without --external-url: it serves no login pages. */
+  readonly withoutLoginPages?: boolean;
   readonly env?: NodeJS.ProcessEnv;
   /** Another kubeconfig than the installation's: through a fault proxy, or of another account. */
   readonly kubeconfig?: string;
@@ -136,7 +138,7 @@ export async function startController(options: ControllerOptions): Promise<Contr
       `${ROOT}/dist/controller/controller.js`,
       `--kubeconfig=${options.kubeconfig ?? options.installation.controllerKubeconfig}`,
       `--listen=127.0.0.1:${port}`,
-      `--external-url=${url}`,
+      ...(options.withoutLoginPages === true ? [] : [`--external-url=${url}`]),
       ...(options.allowAddresses ?? ['127.0.0.0/8']).map((cidr) => `--allow-address=${cidr}`),
       '--log-level=debug',
       ...QUICK,

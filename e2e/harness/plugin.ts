@@ -1,4 +1,6 @@
 import { spawn } from 'node:child_process';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 
 import { finishLogin } from './login.js';
 import { ROOT } from './root.js';
@@ -30,7 +32,15 @@ export function runPlugin(
 ): Promise<PluginRun> {
   return new Promise((resolve, reject) => {
     const child = spawn('kubectl', ['kcp', 'bind', ...args], {
-      env: { ...process.env, NODE_OPTIONS: '', PATH: pluginPath(), KUBECONFIG: kubeconfig, ...options.env },
+      env: {
+        ...process.env,
+        NODE_OPTIONS: '',
+        PATH: pluginPath(),
+        KUBECONFIG: kubeconfig,
+        // What it remembers of login pages is no business of the person who runs the suites.
+        XDG_STATE_HOME: join(tmpdir(), 'kcp-kube-bind-e2e'),
+        ...options.env,
+      },
       stdio: ['pipe', 'pipe', 'pipe'],
     });
     child.stdin.end(options.input ?? '');

@@ -1,11 +1,12 @@
 import { usageError } from '../errors.js';
-import { dryRunFlag, listFlag, switchFlag, textFlag, timeoutFlag } from '../flag-values.js';
+import { dryRunFlag, listFlag, portFlag, switchFlag, textFlag, timeoutFlag } from '../flag-values.js';
 import { isWorkspace } from '../kubeconfig/workspace.js';
 import type { DryRun, FlagValues } from '../options.js';
 import { CLIENT_EXPORT } from '../../../src/api/group.js';
 import type { ClientBindingOptions } from './client-binding.js';
 import type { TemplateWish } from './choose-templates.js';
 import { readAcceptance } from './consent.js';
+import { parseResource, type WantedResource } from './resource-flag.js';
 import type { ExportReference } from './manifests.js';
 
 /** Where the client is installed unless `--client-path` says otherwise. */
@@ -19,8 +20,17 @@ export interface BindOptions {
   readonly account: string | undefined;
   readonly clusterID: string | undefined;
   readonly caFile: string | undefined;
+  /** Undefined: the controller's, and local where it serves no login pages. */
+  readonly handshake: 'controller' | 'local' | undefined;
+  /** 0: any port that is free. */
+  readonly callbackPort: number;
+  /** A kubeconfig of the provider; `-` is standard input. */
+  readonly kubeconfigFile: string | undefined;
+  /** `--resource`, with a kubeconfig only. */
+  readonly resources: readonly WantedResource[];
   readonly providerCheck: boolean;
   readonly browser: boolean;
+  readonly loginHost: string | undefined;
   readonly wait: boolean;
   readonly timeoutMs: number;
   readonly dryRun: DryRun;
@@ -36,14 +46,18 @@ export function readBindOptions(flags: FlagValues): BindOptions {
     .map((name) => name.trim());
   if (templates.includes('')) throw usageError('--template has an empty name');
   const name = objectName(flags, 'name');
-  if (name !== undefined && templates.length !== 1) {
+  if (name !== undefined && templates.length !== 1 && listFlag(flags, 'resource').length === 0) {
     throw usageError(
       '--name needs exactly one --template',
       'leave --name out, or run the command once for each template',
     );
   }
   const wait = switchFlag(flags, 'wait', true);
-  if (!wait && templates.length === 0) {
+  const handshake = textFlag(flags, 'handshake');
+  const kubeconfigFile = textFlag(flags, 'kubeconfigFile');
+  const resources = listFlag(flags, 'resource').map(parseResource);
+  checkCombination(flags, { kubeconfigFile, resources: resources.length, templates: templates.length });
+  if (!wait && templates.length === 0 && resources.length === 0) {
     throw usageError('--no-wait needs --template', 'say which templates to bind with --template NAME');
   }
   return {
@@ -57,13 +71,47 @@ export function readBindOptions(flags: FlagValues): BindOptions {
     account: textFlag(flags, 'account'),
     clusterID: textFlag(flags, 'clusterId'),
     caFile: textFlag(flags, 'caFile'),
+    handshake: handshake === 'controller' || handshake === 'local' ? handshake : undefined,
+    callbackPort: portFlag(flags),
+    kubeconfigFile,
+    resources,
     providerCheck: switchFlag(flags, 'providerCheck', true),
     browser: switchFlag(flags, 'browser', true),
+    loginHost: textFlag(flags, 'loginHost'),
     wait,
     timeoutMs: timeoutFlag(flags),
     dryRun: dryRunFlag(flags),
-    unattended: switchFlag(flags, 'yes', false),
+    unattended: switchFlag(flags, 'yes', false) || kubeconfigFile === '-',
   };
+}
+
+/** Flags that contradict each other would be ignored silently. */
+function checkCombination(
+  flags: FlagValues,
+  given: {
+    readonly kubeconfigFile: string | undefined;
+    readonly resources: number;
+    readonly templates: number;
+  },
+): void {
+  if (given.resources > 0 && given.kubeconfigFile === undefined) {
+    throw usageError(
+      '--resource needs --kubeconfig-file',
+      'a backend offers templates: choose with --template',
+    );
+  }
+  if (given.resources > 0 && given.templates > 0) {
+    throw usageError('--resource and --template exclude each other', 'run the command once for each');
+  }
+  if (given.kubeconfigFile === undefined) return;
+  for (const flag of ['handshake', 'account', 'clusterId', 'caFile', 'callbackPort']) {
+    if (flags[flag] !== undefined) {
+      throw usageError(
+        `--${flag.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)} and --kubeconfig-file exclude each other`,
+        'with a kubeconfig there is no handshake',
+      );
+    }
+  }
 }
 
 /**

@@ -102,8 +102,8 @@ export async function startLogin(
 const SERVED_ATTEMPTS = 20;
 const SERVED_PAUSE_MS = 500;
 
-/** Bound does not mean served: for some seconds after binding the kind may still be unknown (404). */
-async function createWhenServed(
+/** Creates a connection. Bound does not mean served: for some seconds after binding the kind may still be unknown (404). */
+export async function createWhenServed(
   context: CommandContext,
   session: Session,
   manifest: ReturnType<typeof connectionManifest>,

@@ -1,5 +1,6 @@
 import { BINDINGS, CONNECTIONS } from '../../../src/api/group.js';
 import { GVR, type Gvr } from '../../../src/api/gvr.js';
+import { resourcePath } from '../../../src/kube/paths.js';
 import { isJsonObject } from '../../../src/kube/json-value.js';
 import { isObjectNotFound, isStatus } from '../../../src/kube/errors.js';
 import type { KubeObject } from '../../../src/kube/object.js';
@@ -83,9 +84,9 @@ async function checkedByServer(
   session: Session,
   object: KubeObject,
 ): Promise<KubeObject> {
-  const { group, resource, version } = resourceOf(object);
+  const target = resourcePath(resourceOf(object), { namespace: object.metadata.namespace });
   try {
-    const path = `/apis/${group}/${version}/${resource}?dryRun=All`;
+    const path = `${target}?dryRun=All`;
     const answer = await session.client.raw('POST', path, object, { signal: context.signal });
     // `as`: the server answers a create with the object.
     return isJsonObject(answer) ? (answer as KubeObject) : object;
@@ -102,6 +103,8 @@ function resourceOf(object: KubeObject): Gvr {
   switch (object.kind) {
     case 'APIBinding':
       return GVR.apiBindings;
+    case 'Secret':
+      return GVR.secrets;
     case 'KubeBindConnection':
       return CONNECTIONS;
     default:

@@ -2,12 +2,21 @@ import { CONNECTIONS } from '../../../src/api/group.js';
 import { isStatus } from '../../../src/kube/errors.js';
 import type { CommandContext, Session } from '../command-context.js';
 import { PluginError } from '../errors.js';
+import { confirmLoginHost } from '../login-hosts/confirm-host.js';
 import { printable } from '../output/printable.js';
 import { pollUntil, type Look } from '../poll.js';
 import { asConnection, type Connection } from '../typed-objects.js';
 import type { OpenConnection } from './connection.js';
 import { explainConnection, isStale } from './explain.js';
 import { loginPage } from './login-page.js';
+import { presentPage } from './present-page.js';
+
+/** How a login page is opened. */
+export interface PageOptions {
+  readonly browser: boolean;
+  /** `--login-host`: the only host that it may be on. */
+  readonly loginHost: string | undefined;
+}
 
 /**
  * Waits for the login page, opens (or prints) it, and waits until the connection is Connected.
@@ -18,7 +27,7 @@ export async function completeLogin(
   context: CommandContext,
   session: Session,
   open: OpenConnection,
-  options: { readonly browser: boolean },
+  options: PageOptions,
 ): Promise<Connection> {
   const shown = await showLoginPage(context, session, open, options);
   if (shown.kind === 'connected') return shown.connection;
@@ -35,7 +44,7 @@ export async function showLoginPage(
   context: CommandContext,
   session: Session,
   open: OpenConnection,
-  options: { readonly browser: boolean },
+  options: PageOptions,
 ): Promise<Shown> {
   const { name } = open.connection.metadata;
   const { progress } = context.report;
@@ -63,41 +72,23 @@ export async function showLoginPage(
     return { kind: 'connected', connection: found.connection };
   }
   const page = loginPage(found.url, open.login?.verifier);
+  await confirmLoginHost(context, session, { url: page.url, expected: options.loginHost });
   phase.done(`The login page is on ${page.host}`);
   await presentPage(context, page, options.browser);
   return { kind: 'page' };
 }
 
-async function presentPage(
-  context: CommandContext,
-  page: { readonly url: string; readonly host: string },
-  browser: boolean,
-): Promise<void> {
-  const { report } = context;
-  if (!browser) {
-    const text = `Open this page in a browser to log in (it is on ${page.host}):\n  ${page.url}`;
-    // With -o standard output is for data alone.
-    if (report.format === undefined || report.format === 'wide') report.result(text);
-    else report.progress.line(text);
-    return;
-  }
-  report.progress.line(
-    `Opening ${page.host} in your browser. If it does not open, open this page yourself:\n  ${page.url}`,
-  );
-  try {
-    await context.effects.openBrowser(page.url);
-  } catch {
-    report.warn('no browser could be started; open the page above yourself');
-  }
-}
-
-async function waitConnected(
+/** Waits until a connection is Connected, or has failed for good. */
+export async function waitConnected(
   context: CommandContext,
   session: Session,
   opened: Connection,
 ): Promise<Connection> {
   const { name } = opened.metadata;
-  const phase = context.report.progress.phase('Waiting until you have logged in');
+  const login = opened.spec.backend !== undefined;
+  const phase = context.report.progress.phase(
+    login ? 'Waiting until you have logged in' : `Waiting until KubeBindConnection ${name} is Connected`,
+  );
   const connection = await pollUntil({
     look: async (): Promise<Look<Connection>> => {
       const current = await readConnection(context, session, name);
@@ -130,7 +121,7 @@ function settledLook(connection: Connection, before: Connection): Connection | u
     (condition) => condition.type === 'BackendReachable' && condition.status === 'False',
   );
   throw new PluginError({
-    code: unreachable === true ? 'PROVIDER' : 'LOGIN',
+    code: unreachable === true ? 'PROVIDER' : failureOf(standing.reason),
     message: `the connection ${connection.metadata.name} failed: ${standing.why}`,
     remedy: unreachable === true ? anotherUrl(connection) : anotherLogin(standing.reason),
   });
@@ -140,10 +131,15 @@ function anotherUrl({ metadata }: Connection): string {
   return `correct what the message names; a wrong URL needs another connection (kubectl delete kubebindconnection ${metadata.name})`;
 }
 
+/** Without login pages another handshake may do. */
+function failureOf(reason: string): 'LOGIN' | 'NO_LOGIN_PAGES' {
+  return reason === 'HandshakeUnavailable' ? 'NO_LOGIN_PAGES' : 'LOGIN';
+}
+
 /** A login that could not even begin needs more than another try. */
 function anotherLogin(reason: string): string {
   return reason === 'HandshakeUnavailable'
-    ? 'do what the message says, then run the same command again'
+    ? 'run the same command with --handshake=local, which needs no login pages of the controller'
     : 'run the same command again for a new login';
 }
 

@@ -81,3 +81,28 @@ export function bindingManifest(init: {
     },
   };
 }
+
+/** A KubeBindBinding to APIs by name, without a template. */
+export function resourceBindingManifest(init: {
+  readonly name: string;
+  readonly connection: string;
+  readonly resources: readonly {
+    readonly group: string;
+    readonly resource: string;
+    readonly versions: readonly string[];
+  }[];
+}): KubeObject {
+  return {
+    apiVersion: `${GROUP}/${VERSION}`,
+    kind: BINDING_KIND,
+    metadata: { name: init.name },
+    spec: {
+      connection: init.connection,
+      resources: init.resources.map(({ group, resource, versions }) => ({
+        group,
+        resource,
+        versions: [...versions],
+      })),
+    },
+  };
+}

@@ -1,12 +1,16 @@
 import type { Backend, Connection } from '../typed-objects.js';
 
-/** Two `spec.backend`s mean the same provider account. */
+/** Two `spec.backend`s mean the same provider account, verified in the same way. */
 function sameBackend(a: Backend, b: Backend): boolean {
+  return sameAccount(a, b) && (a.caBundle ?? '').trim() === (b.caBundle ?? '').trim();
+}
+
+/** Two `spec.backend`s mean the same provider account. */
+export function sameAccount(a: Backend, b: Backend): boolean {
   return (
     normalUrl(a.url) === normalUrl(b.url) &&
     (a.clusterID ?? '') === (b.clusterID ?? '') &&
-    (a.account ?? 'default') === (b.account ?? 'default') &&
-    (a.caBundle ?? '').trim() === (b.caBundle ?? '').trim()
+    (a.account ?? 'default') === (b.account ?? 'default')
   );
 }
 

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
-import { readFile, stat } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { parse, parseAllDocuments } from 'yaml';
 import { EXIT_CODES } from '../exit-codes.js';
@@ -348,10 +350,10 @@ describe('bind URL', () => {
     [
       'HandshakeUnavailable',
       'accept the permission claim logicalclusters',
-      'do what the message says, then run the same command again',
+      'run the same command with --handshake=local',
     ],
   ])('reports a login that ended with %s, and what to do', async (reason, message, remedy) => {
-    const result = await bind(['--template', 'sheriffs'], {
+    const result = await bind(['--template', 'sheriffs', '--handshake=controller'], {
       openBrowser: async () =>
         workspace.setStatus('kubebindconnections', connectionName(), {
           phase: 'Failed',
@@ -362,6 +364,52 @@ describe('bind URL', () => {
     expect(result.code).toBe(EXIT_CODES.login);
     expect(result.stderr).toContain(message);
     expect(result.stderr).toContain(`to do: ${remedy}`);
+  });
+
+  it('remembers the host of the login page, and asks before it opens another one', async () => {
+    const state = await mkdtemp(join(tmpdir(), 'kpb-state-'));
+    const variables = { XDG_STATE_HOME: state };
+    const moved = (host: string): void => {
+      workspace.reaction = playController({ ...SCRIPT, loginUrl: `https://${host}/login` });
+    };
+    const login = (setup: Omit<RunSetup, 'argv'> = {}, flags: string[] = []) =>
+      runPlugin({
+        variables,
+        openBrowser: async () => connected(workspace, connectionName(), SCRIPT.offers),
+        ...setup,
+        argv: ['login', connectionName(), ...flags, '--kubeconfig', kubeconfig.path],
+      });
+    try {
+      await bind(['--template', 'sheriffs'], { variables });
+      moved('client.example.com:8443');
+      expect((await login()).code).toBe(EXIT_CODES.ok);
+      moved('evil.example.com');
+      const alone = await login();
+      expect(alone.code).toBe(EXIT_CODES.declined);
+      expect(alone.opened).toEqual([]);
+      expect(alone.stderr).toContain('evil.example.com, and up to now it was client.example.com');
+      const no = await login({ answers: ['n'] });
+      expect(no.code).toBe(EXIT_CODES.declined);
+      expect((await login({}, ['--login-host', 'client.example.com'])).code).toBe(EXIT_CODES.declined);
+      const yes = await login({ answers: ['y'] });
+      expect(yes.code).toBe(EXIT_CODES.ok);
+      expect(yes.opened[0]).toMatch(/^https:\/\/evil\.example\.com\/login/);
+      expect((await login()).code).toBe(EXIT_CODES.ok);
+    } finally {
+      await rm(state, { recursive: true });
+    }
+  });
+
+  it('uses the certificate authority of the connection that exists where --ca-file is left out, and says so', async () => {
+    const ca = join(await mkdtemp(join(tmpdir(), 'kpb-ca-')), 'ca.pem');
+    await writeFile(ca, '-----BEGIN CERTIFICATE-----\nYQ==\n-----END CERTIFICATE-----\n');
+    expect((await bind(['--template', 'sheriffs', '--ca-file', ca])).code).toBe(EXIT_CODES.ok);
+    const before = workspace.writes.length;
+    const again = await bind(['--template', 'sheriffs']);
+    expect(again.code).toBe(EXIT_CODES.ok);
+    expect(again.stderr).toContain(`certificate authority of KubeBindConnection ${connectionName()}`);
+    expect(workspace.writes).toHaveLength(before);
+    await rm(dirname(ca), { recursive: true });
   });
 
   it.each([

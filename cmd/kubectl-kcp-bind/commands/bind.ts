@@ -1,67 +1,93 @@
-import { parseBackendUrl, connectionNameFor } from '../bind/backend-url.js';
+import { bindByKubeconfig } from '../account/bind-by-kubeconfig.js';
+import { bindLocally, findLocal } from '../account/bind-locally.js';
+import { plannedAccountObjects } from '../account/planned-objects.js';
 import { readBindOptions, type BindOptions } from '../bind/bind-options.js';
-import { readCaFile } from '../bind/ca-file.js';
 import { chooseTemplates, type TemplateChoice } from '../bind/choose-templates.js';
 import { ensureClientBinding } from '../bind/client-binding.js';
 import { ensureConnection, type ConnectionWish } from '../bind/connection.js';
+import { readConnectionWish, withKnownAuthority } from '../bind/connection-wish.js';
 import { plannedClaims } from '../bind/consent.js';
 import { plannedObjects, showPlan } from '../bind/dry-run.js';
+import { finish, type BindParts } from '../bind/finish.js';
 import { completeLogin, showLoginPage } from '../bind/login.js';
-import { nextSteps } from '../bind/next-steps.js';
 import { checkProvider } from '../bind/provider-check.js';
-import { waitReady } from '../bind/wait-ready.js';
+import { withdrawConnection } from '../bind/withdraw-connection.js';
 import { ensureBindings } from '../bind/write-bindings.js';
 import type { CommandContext, Session } from '../command-context.js';
+import { PluginError } from '../errors.js';
 import { EXIT_CODES } from '../exit-codes.js';
 import type { FlagValues } from '../options.js';
-import { asObject, type ApiBinding, type Backend, type Binding, type Connection } from '../typed-objects.js';
+import { printable } from '../output/printable.js';
+import type { Binding, Connection } from '../typed-objects.js';
 
-/** `kubectl kcp bind URL`: from nothing to an API that is served, or from wherever an earlier run ended. */
-export async function bind(given: CommandContext, url: string, flags: FlagValues): Promise<number> {
+/** `kubectl kcp bind [URL]`: from nothing to an API that is served, or from wherever an earlier run ended. */
+export async function bind(
+  given: CommandContext,
+  url: string | undefined,
+  flags: FlagValues,
+): Promise<number> {
   const options = readBindOptions(flags);
   const context = options.unattended ? { ...given, prompt: { ...given.prompt, available: false } } : given;
-  const wish = await connectionWish(context, url, options);
+  if (options.kubeconfigFile !== undefined) {
+    return bindByKubeconfig(context, { url, file: options.kubeconfigFile, options });
+  }
+  const wished = await readConnectionWish(context, url ?? '', options);
   const session = await context.session();
+  const wish = await withKnownAuthority(context, session, wished);
+  const local = options.handshake === 'local' || (await findLocal(context, session, wish)) !== undefined;
   if (options.dryRun !== 'none') {
-    const planned = await plannedObjects(context, session, options, wish);
+    const planned = local
+      ? await plannedAccountObjects(context, session, options, wish)
+      : await plannedObjects(context, session, options, wish);
     await showPlan(context, session, planned, options.dryRun);
     return EXIT_CODES.ok;
   }
   context.limit(options.timeoutMs);
   context.report.note(`Workspace ${session.address.workspace} (${session.address.server})`);
-  if (options.providerCheck) await checkProvider(context, wish.backend);
+  // Without an answer the handshake from here is none.
+  if (options.providerCheck && !local) await checkProvider(context, wish.backend);
   const client = await ensureClientBinding(context, session, options.client);
-  const parts: Parts = { context, session, options, client };
+  const parts: BindParts = { context, session, options, client };
+  if (local) return bindLocally(parts, wish);
   return options.wait ? bindAndWait(parts, wish) : bindOnly(parts, wish);
 }
 
-interface Parts {
-  readonly context: CommandContext;
-  readonly session: Session;
-  readonly options: BindOptions;
-  readonly client: ApiBinding;
-}
-
-async function bindAndWait(parts: Parts, wish: ConnectionWish): Promise<number> {
-  const { context, session, options, client } = parts;
-  const open = await ensureConnection(context, session, wish);
-  const connection =
-    open.login === undefined ? open.connection : await completeLogin(context, session, open, options);
-  if (open.login === undefined) {
-    context.report.note(`KubeBindConnection ${connection.metadata.name} is Connected; no login is needed`);
-  }
+async function bindAndWait(parts: BindParts, wish: ConnectionWish): Promise<number> {
+  const { context, options, session } = parts;
+  const connection = await connectByController(context, session, { wish, options });
+  if (connection === undefined) return bindLocally(parts, wish);
   context.remains(`KubeBindConnection ${connection.metadata.name} is Connected; no template is bound yet`);
   const choice = await chooseTemplates(context, session, connection, options.wish);
-  const bindings = await bindingsFor(parts, connection, choice);
-  const ready: Binding[] = [];
-  for (const binding of bindings) ready.push(await waitReady(context, session, binding, client));
-  await show(context, { client, connection, bindings: ready });
-  context.report.result(nextSteps(ready));
-  return EXIT_CODES.ok;
+  return finish(parts, connection, await bindingsFor(parts, connection, choice));
+}
+
+/** Undefined where the controller serves no login pages and the user did not insist on them. */
+async function connectByController(
+  context: CommandContext,
+  session: Session,
+  given: { readonly wish: ConnectionWish; readonly options: BindOptions },
+): Promise<Connection | undefined> {
+  const { options, wish } = given;
+  const open = await ensureConnection(context, session, wish);
+  const { connection, login } = open;
+  if (login === undefined) {
+    context.report.note(`KubeBindConnection ${connection.metadata.name} is Connected; no login is needed`);
+    return connection;
+  }
+  try {
+    return await completeLogin(context, session, open, options);
+  } catch (error) {
+    const mayFallBack = error instanceof PluginError && error.code === 'NO_LOGIN_PAGES';
+    if (!mayFallBack || options.handshake !== undefined) throw error;
+    context.report.note(`The controller publishes no login page (${printable(error.message, 300)})`);
+    context.report.note('Making the handshake from this machine instead (--handshake=local)');
+    await withdrawConnection(context, session, connection);
+    return undefined;
+  }
 }
 
 async function bindingsFor(
-  parts: Parts,
+  parts: BindParts,
   connection: Connection,
   choice: TemplateChoice,
 ): Promise<readonly Binding[]> {
@@ -74,8 +100,8 @@ async function bindingsFor(
 }
 
 /** `--no-wait`: the controller does the rest when somebody has logged in. */
-async function bindOnly(parts: Parts, wish: ConnectionWish): Promise<number> {
-  const { context, session, options, client } = parts;
+async function bindOnly(parts: BindParts, wish: ConnectionWish): Promise<number> {
+  const { context, options, session } = parts;
   const { acceptance, name, templates } = options.wish;
   const open = await ensureConnection(context, session, wish);
   const { connection } = open;
@@ -83,39 +109,5 @@ async function bindOnly(parts: Parts, wish: ConnectionWish): Promise<number> {
   const wanted = templates.map((template) => ({ template, name, claims }));
   const bindings = await ensureBindings(context, session, connection.metadata.name, wanted);
   if (open.login !== undefined) await showLoginPage(context, session, open, options);
-  await show(context, { client, connection, bindings });
-  context.report.result(
-    `Created, not waited for. See how it goes with: kubectl kcp bind status ${connection.metadata.name}`,
-  );
-  return EXIT_CODES.ok;
-}
-
-async function show(
-  context: CommandContext,
-  made: { client: ApiBinding; connection: Connection; bindings: readonly Binding[] },
-): Promise<void> {
-  await context.report.objects([
-    asObject(made.client),
-    asObject(made.connection),
-    ...made.bindings.map(asObject),
-  ]);
-}
-
-async function connectionWish(
-  context: CommandContext,
-  url: string,
-  options: BindOptions,
-): Promise<ConnectionWish> {
-  const parsed = parseBackendUrl(url);
-  if (parsed.insecure) {
-    context.report.warn(`${parsed.url} is not encrypted: others on the way can read and take over the login`);
-  }
-  const caBundle = await readCaFile(context, options.caFile);
-  const backend: Backend = {
-    url: parsed.url,
-    ...(options.clusterID === undefined ? {} : { clusterID: options.clusterID }),
-    ...(caBundle === undefined ? {} : { caBundle }),
-    ...(options.account === undefined ? {} : { account: options.account }),
-  };
-  return { backend, name: options.connection, derivedName: connectionNameFor(backend) };
+  return finish(parts, connection, bindings);
 }

@@ -1,5 +1,6 @@
 import { BINDINGS, CONNECTIONS } from '../../../src/api/group.js';
 import type { KubeObject } from '../../../src/kube/object.js';
+import { accountSecretName, removeAccount, SECRET_NAMESPACE } from '../account/account-secret.js';
 import { explainBinding, explainConnection } from '../bind/explain.js';
 import type { CommandContext, Session } from '../command-context.js';
 import { PluginError } from '../errors.js';
@@ -39,7 +40,9 @@ export async function unbind(context: CommandContext, operand: unknown, flags: F
   for (const line of lines) context.report.note(line);
   if (!switchFlag(flags, 'yes', false)) await confirm(context);
   context.limit(timeoutMs);
-  await removeAll(context, session, removals, switchFlag(flags, 'wait', true));
+  const wait = switchFlag(flags, 'wait', true);
+  await removeAll(context, session, removals, wait);
+  if (wait) await removeAccounts(context, session, plan);
   return EXIT_CODES.ok;
 }
 
@@ -58,6 +61,17 @@ async function removeAll(
   if (await context.report.objects(removals.map(({ object }) => object))) return;
   for (const { object } of removals) {
     context.report.result(`${object.kind} ${object.metadata.name} ${wait ? 'is gone' : 'is being deleted'}`);
+  }
+}
+
+/** Last: the controller may need the credentials until the connection is gone. */
+async function removeAccounts(context: CommandContext, session: Session, plan: RemovalPlan): Promise<void> {
+  for (const { metadata, spec } of plan.connections) {
+    const name = accountSecretName(metadata.name);
+    if (spec.kubeconfigSecretRef?.name !== name) continue;
+    if (await removeAccount(context, session, name)) {
+      context.report.note(`Deleted the credentials in Secret ${SECRET_NAMESPACE}/${name}`);
+    }
   }
 }
 

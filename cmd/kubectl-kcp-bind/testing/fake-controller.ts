@@ -20,8 +20,8 @@ export const SHERIFFS: Offer = {
 export interface ControllerScript {
   readonly offers: readonly Offer[];
   readonly loginUrl: string;
-  /** `never`: nobody logs in; `wait`: `login` is called by the test. */
-  readonly login: 'never' | 'at-once' | 'wait';
+  /** `never`: nobody logs in; `wait`: `login` is called by the test; `no-pages`: the controller has none. */
+  readonly login: 'never' | 'at-once' | 'wait' | 'no-pages';
   /** Conditions of a new binding; undefined: it becomes Ready at once. */
   readonly bindingConditions?: readonly object[] | undefined;
 }
@@ -71,6 +71,19 @@ function awaitLogin(object: KubeObject, workspace: FakeWorkspace, script: Contro
   const before = object['status'] as { observedGeneration?: number; offers?: object[] } | undefined;
   // A change of labels or annotations asks for no login.
   if (before?.observedGeneration === generation) return;
+  const { kubeconfigSecretRef: ref } = object['spec'] as { kubeconfigSecretRef?: { name: string } };
+  if (ref !== undefined) {
+    takeSecret(workspace, name, ref.name);
+    return;
+  }
+  if (script.login === 'no-pages') {
+    workspace.setStatus('kubebindconnections', name, {
+      phase: 'Failed',
+      observedGeneration: generation ?? 1,
+      conditions: [condition('Authenticated', 'False', 'HandshakeUnavailable', 'no --external-url')],
+    } as unknown as KubeObject['status']);
+    return;
+  }
   if (script.login === 'at-once') connected(workspace, name, script.offers);
   else {
     workspace.setStatus('kubebindconnections', name, {
@@ -78,6 +91,19 @@ function awaitLogin(object: KubeObject, workspace: FakeWorkspace, script: Contro
       observedGeneration: generation ?? 1,
       authentication: { url: `${script.loginUrl}?id=${generation ?? 1}`, expiresAt: '2026-01-01T00:10:00Z' },
       conditions: [condition('Authenticated', 'False', 'AwaitingLogin', 'open the login page')],
+    } as unknown as KubeObject['status']);
+  }
+}
+
+function takeSecret(workspace: FakeWorkspace, name: string, secret: string): void {
+  const found = workspace.get('secrets', secret);
+  const data = found?.['data'] as { kubeconfig?: string } | undefined;
+  if (found?.metadata.labels?.['kcp.kube-bind.io/credentials'] === 'true' && data?.kubeconfig !== undefined) {
+    connected(workspace, name, []);
+  } else {
+    workspace.setStatus('kubebindconnections', name, {
+      phase: 'Failed',
+      conditions: [condition('Authenticated', 'False', 'SecretNotFound', `no Secret ${secret}`)],
     } as unknown as KubeObject['status']);
   }
 }

@@ -10,6 +10,7 @@ import { createSystemClock } from '../../../src/kube/system-clock.js';
 import { connect } from '../../../src/kube/transport/connect.js';
 import type { Effects } from '../command-context.js';
 import type { Environment } from '../environment.js';
+import { serveLoopback } from '../local-login/loopback-server.js';
 import { run } from '../run.js';
 
 /** What a run of the plugin gave. */
@@ -27,6 +28,10 @@ export interface RunSetup {
   /** Lines that the person at the terminal types; absent: no terminal. */
   readonly answers?: readonly string[];
   readonly interrupt?: AbortSignal;
+  /** What is really dialled for a server, for those that do not exist. */
+  readonly dial?: (server: string) => string;
+  /** What standard input holds where there is no terminal. */
+  readonly input?: string;
   /** `expire` ends the time of `--timeout` now. */
   readonly openBrowser?: (url: string, expire: () => void) => Promise<void>;
   /** Called with each piece of standard error. */
@@ -42,6 +47,7 @@ export async function runPlugin(setup: RunSetup): Promise<RunResult> {
   const err: string[] = [];
   const opened: string[] = [];
   const stdin = new PassThrough();
+  if (setup.input !== undefined) stdin.end(setup.input);
   const answers = [...(setup.answers ?? [])];
   const { clock, expire } = fastClock();
   const output = (chunks: string[], seen?: (text: string) => void): Environment['stdout'] => ({
@@ -76,15 +82,19 @@ export async function runPlugin(setup: RunSetup): Promise<RunResult> {
     clock,
     randomBytes,
     connect: async (credentials) =>
-      connect(credentials, {
-        dialler: createOpenDialler(),
-        userAgent: 'test',
-        requestTimeoutMs: 5000,
-        clock: createSystemClock(),
-        random: Math.random,
-        maxRetries: 0,
-      }),
+      connect(
+        { ...credentials, server: setup.dial?.(credentials.server) ?? credentials.server },
+        {
+          dialler: createOpenDialler(),
+          userAgent: 'test',
+          requestTimeoutMs: 5000,
+          clock: createSystemClock(),
+          random: Math.random,
+          maxRetries: 0,
+        },
+      ),
     createHttp: async () => createForeignHttp({ dialler: createOpenDialler(), userAgent: 'test' }),
+    serveLoopback,
     openBrowser: async (url) => {
       opened.push(url);
       await setup.openBrowser?.(url, expire);
