@@ -1,7 +1,13 @@
 /** Unit tests: pure logic and local servers on loopback, no real kcp. They run in seconds. */
 export default {
   testEnvironment: 'node',
-  roots: ['<rootDir>/src', '<rootDir>/cmd', '<rootDir>/docs', '<rootDir>/e2e/generator'],
+  roots: [
+    '<rootDir>/src',
+    '<rootDir>/cmd',
+    '<rootDir>/docs',
+    '<rootDir>/e2e/generator',
+    '<rootDir>/e2e/harness',
+  ],
   testMatch: ['**/*.test.ts'],
   extensionsToTreatAsEsm: ['.ts'],
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },

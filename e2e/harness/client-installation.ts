@@ -1,9 +1,10 @@
-import { mkdir } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 
 import { startChild, type Child } from './child.js';
 import type { KcpAccess, User } from './kcp.js';
 import { writeKubeconfig } from './kubeconfig.js';
 import { kubectl } from './kubectl.js';
+import { secretsInLog } from './log-secrets.js';
 import { freePorts } from './ports.js';
 import { ROOT } from './root.js';
 import { waitFor } from './wait-for.js';
@@ -84,6 +85,7 @@ export interface Controller {
   readonly url: string;
   readonly child: Child;
   readonly logFile: string;
+  /** Rejects where the log holds a credential: so the run of each suite shows that none does. */
   stop(): Promise<void>;
   /** Kills it without a chance to clean up, and resolves when it is gone. */
   kill(): Promise<void>;
@@ -150,7 +152,11 @@ export async function startController(options: ControllerOptions): Promise<Contr
     url,
     child,
     logFile,
-    stop: () => child.stop(),
+    stop: async () => {
+      await child.stop();
+      const secrets = secretsInLog(await readFile(logFile, 'utf8'));
+      if (secrets.length > 0) throw new Error(`${logFile}: ${secrets.slice(0, 5).join('\n')}`);
+    },
     kill: async () => {
       child.signal('SIGKILL');
       await child.ended;
