@@ -6,6 +6,7 @@ import { BINDING_UID_LABEL } from '../api/markers.js';
 import type { KubeObject } from '../kube/object.js';
 import { generatedNames } from './binding/owner.js';
 import { at, objectsAt, textAt } from './views.js';
+import type { ResourceSchemaSpec } from '../schema/resource-schema.js';
 import { CLIENT_CLUSTER, NAMESPACE } from './testing/fake-kcp.js';
 import type { FakeWorld } from './testing/fake-world.js';
 import { ALL_CLAIMS, converted, widgetSpec, WORKSPACE } from './testing/fake-world.js';
@@ -95,7 +96,7 @@ describe('binding an API', () => {
 
   it('shows what kcp says about a schema, and asks again only when it has changed', async () => {
     const world = begin();
-    world.kcp.refuseSchemas = 'spec.versions[0]: not structural';
+    world.kcp.refuseSchemas = { message: 'spec.versions[0]: not structural' };
     const process = await scenario.bind();
     expect(scenario.condition('SchemaInSync')).toMatchObject({ status: 'False', reason: 'Rejected' });
     expect(textAt(scenario.condition('SchemaInSync'), 'message')).toContain('not structural');
@@ -105,6 +106,82 @@ describe('binding an API', () => {
     process.pool.say(scenario.poolKey());
     await world.run();
     expect(scenario.phase()).toBe('Ready');
+  });
+
+  it('serves the other APIs of the binding while kcp refuses some, and names those', async () => {
+    const world = begin();
+    const named = (plural: string): ResourceSchemaSpec => ({
+      ...widgetSpec(),
+      names: { plural, singular: plural.slice(0, -1), kind: plural, listKind: `${plural}List` },
+    });
+    world.kcp.refuseSchemas = { message: 'a rule does not compile', of: 'gadget' };
+    world.schemas = ['widgets', 'gadgets', 'minigadgets'].map((plural) => converted(named(plural)));
+    await scenario.bind();
+    await world.run(60_000);
+    expect(scenario.condition('SchemaInSync')).toMatchObject({ status: 'False', reason: 'Rejected' });
+    const message = textAt(scenario.condition('SchemaInSync'), 'message');
+    expect(message).toContain('gadgets.example.test: a rule does not compile');
+    expect(message).toContain('minigadgets.example.test: a rule');
+    expect(at(world.binding('b'), 'status', 'apis')).toMatchObject([{ resource: 'widgets' }]);
+    expect(scenario.reason('APIBound')).toBe('Bound');
+    expect(world.kcp.schemasSent).toBe(3);
+
+    world.kcp.refuseSchemas = undefined;
+    await world.run(11 * 60_000);
+    expect(scenario.phase()).toBe('Ready');
+    expect(at(world.binding('b'), 'status', 'apis')).toHaveLength(3);
+  });
+
+  it.each([
+    [
+      'a large schema',
+      1_100_000,
+      'Rejected',
+      /kcp refuses the schema of widgets.example.test: it has 1\d{3} KiB/,
+    ],
+    ['a small schema', 10, 'Pending', /boom/],
+  ])('takes a 500 for %s for what it is likely to be', async (_, bytes, reason, said) => {
+    const world = begin();
+    world.kcp.refuseSchemas = { message: 'boom', status: 500 };
+    world.schemas = [converted(widgetSpec({ note: { type: 'string', description: 'x'.repeat(bytes) } }))];
+    await scenario.bind();
+    const before = world.kcp.schemasSent;
+    await world.run(9 * 60_000);
+    expect(scenario.reason('SchemaInSync')).toBe(reason);
+    expect(textAt(scenario.condition('SchemaInSync'), 'message')).toMatch(said);
+    if (reason === 'Rejected') expect(world.kcp.schemasSent).toBe(before);
+  });
+
+  it('drops no version that kcp may hold objects in while the APIBinding cannot be seen', async () => {
+    const world = begin(WITHOUT_BINDING_CLAIM);
+    const process = await scenario.bind();
+    const message = textAt(scenario.condition('APIBound'), 'message') ?? '';
+    const manifest = parse(message.slice(message.indexOf('apiVersion:'))) as KubeObject;
+    world.kcp.objects.create(GVR.apiBindings, WORKSPACE, manifest);
+    await world.run();
+    expect(scenario.phase()).toBe('Ready');
+    const versions = () => {
+      const name = textAt(world.binding('b'), 'status', 'apiExport', 'name') ?? '';
+      const served = world.kcp.objects.get(GVR.apiExports, CLIENT_CLUSTER, name);
+      const schema = textAt(objectsAt(served, 'spec', 'resources')[0], 'schema') ?? '';
+      const object = world.kcp.objects.get(GVR.apiResourceSchemas, CLIENT_CLUSTER, schema);
+      return objectsAt(object, 'spec', 'versions').map((each) => each['name']);
+    };
+    expect(versions()).toEqual(['v1']);
+
+    world.kcp.silent = true;
+    await world.run(60_000);
+    const spec = widgetSpec();
+    world.schemas = [
+      converted({ ...spec, versions: spec.versions.map((each) => ({ ...each, name: 'v2' })) }),
+    ];
+    process.pool.say(scenario.poolKey());
+    await world.run(120_000);
+    expect(versions()).toEqual(['v1']);
+    world.kcp.silent = false;
+    await world.run(600_000);
+    expect(versions()).toEqual(['v2', 'v1']);
+    expect(scenario.reason('SchemaInSync')).toBe('VersionKept');
   });
 
   it('makes nothing in a workspace that is being deleted', async () => {

@@ -56,6 +56,8 @@ function compareNodes(live: JsonObject, next: JsonObject, position: Position): v
   if (position.mirrored !== true) {
     compareEmbedding(live, next, position);
     comparePreservation(live, next, position);
+    compareNull(live, next, position);
+    compareNewNames(live, next, position);
   }
   compareProperties(live, next, position);
   compareAdditional(live, next, position);
@@ -77,6 +79,26 @@ function compareEmbedding(live: JsonObject, next: JsonObject, { path, losses }: 
 function comparePreservation(live: JsonObject, next: JsonObject, { path, losses }: Position): void {
   if (keepsUnknown(live) && !keepsUnknown(next))
     losses.push(`${path}: unknown fields are not preserved any more`);
+}
+
+/** With a default, an API server takes null for absent where null is not allowed. */
+function compareNull(live: JsonObject, next: JsonObject, { path, losses }: Position): void {
+  if (live['nullable'] === true && next['nullable'] !== true && Object.hasOwn(next, 'default'))
+    losses.push(`${path}: null becomes the default`);
+}
+
+/** What was taken under any name may be there under one that has a schema of its own now. */
+function compareNewNames(live: JsonObject, next: JsonObject, position: Position): void {
+  const others = additional(live);
+  const before = isJsonObject(others) ? others : others || keepsUnknown(live) ? ANYTHING : undefined;
+  const [old, after] = [field(live, 'properties'), field(next, 'properties')];
+  if (before === undefined || !isJsonObject(after)) return;
+  for (const name of Object.keys(after)) {
+    const schema = field(after, name);
+    if (isJsonObject(old) && field(old, name) !== undefined) continue;
+    if (!isJsonObject(schema) || isImplicit(live, name, position)) continue;
+    compareNodes(before, schema, propertyPosition(position, name));
+  }
 }
 
 function compareProperties(live: JsonObject, next: JsonObject, position: Position): void {
@@ -105,6 +127,9 @@ function isImplicit(next: JsonObject, name: string, position: Position): boolean
   return (position.root || isEmbedded(next)) && ALWAYS_THERE.includes(name);
 }
 
+/** A value of any type, with any fields. */
+const ANYTHING: JsonObject = { 'x-kubernetes-preserve-unknown-fields': true };
+
 /** Maps: values of keys that the schema does not name. */
 function compareAdditional(live: JsonObject, next: JsonObject, position: Position): void {
   const { path, losses } = position;
@@ -116,7 +141,7 @@ function compareAdditional(live: JsonObject, next: JsonObject, position: Positio
     return;
   }
   // Where any value was taken, one of them may be of any type.
-  if (after !== true) compareNodes(before === true ? {} : before, after, below(position, `${path}.*`));
+  if (after !== true) compareNodes(before === true ? ANYTHING : before, after, below(position, `${path}.*`));
 }
 
 function additional(node: JsonObject): JsonObject | boolean {

@@ -40,6 +40,9 @@ function differences(comparison: Comparison): readonly string[] {
   return comparison.compatible ? [] : comparison.differences;
 }
 
+const PRESERVES = { 'x-kubernetes-preserve-unknown-fields': true };
+const EMBEDDED = { 'x-kubernetes-embedded-resource': true };
+
 describe('what a consumer keeps', () => {
   it.each<[string, JsonObject, JsonObject]>([
     ['a new field', { a: { type: 'string' } }, { a: { type: 'string' }, b: { type: 'object' } }],
@@ -76,6 +79,21 @@ describe('what a consumer keeps', () => {
       'a field below a node that starts to preserve',
       { a: object({ b: {} }) },
       { a: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
+    ],
+    [
+      'a name among free ones that takes all that it took before',
+      { a: { type: 'object', ...PRESERVES } },
+      { a: { ...object({ b: PRESERVES }), ...PRESERVES } },
+    ],
+    [
+      'a name of what every embedded resource has',
+      { a: { type: 'object', ...EMBEDDED, ...PRESERVES } },
+      { a: { ...object({ metadata: object({}), kind: { type: 'string' } }), ...EMBEDDED, ...PRESERVES } },
+    ],
+    [
+      'null that is refused from now on',
+      { a: { type: 'string', nullable: true } },
+      { a: { type: 'string' } },
     ],
     [
       'fields that any object has',
@@ -173,6 +191,36 @@ describe('what a consumer would lose', () => {
       '.spec.a.*: type any became string',
     ],
     [
+      'null in place of which a default is put',
+      { a: { type: 'string', nullable: true } },
+      { a: { type: 'string', default: 'x' } },
+      '.spec.a: null becomes the default',
+    ],
+    [
+      'a name among free ones that has a type now',
+      { a: { type: 'object', ...PRESERVES } },
+      { a: { ...object({ b: { type: 'integer' } }), ...PRESERVES } },
+      '.spec.a.b: type any became integer',
+    ],
+    [
+      'a name among free ones that keeps only what it knows',
+      { a: { type: 'object', ...PRESERVES } },
+      { a: { ...object({ b: { properties: {} } }), ...PRESERVES } },
+      '.spec.a.b: unknown fields are not preserved any more',
+    ],
+    [
+      'a key of a map that has a type of its own now',
+      { a: { type: 'object', additionalProperties: { type: 'string' } } },
+      { a: { ...object({ b: { type: 'integer' } }), ...PRESERVES } },
+      '.spec.a.b: type string became integer',
+    ],
+    [
+      'a field of an embedded resource that keeps only what it knows',
+      { a: { type: 'object', ...EMBEDDED, ...PRESERVES } },
+      { a: { ...object({ spec: object({}) }), ...EMBEDDED, ...PRESERVES } },
+      '.spec.a.spec: type any became object',
+    ],
+    [
       'int-or-string to integer',
       { a: { 'x-kubernetes-int-or-string': true } },
       { a: { type: 'integer' } },
@@ -265,6 +313,20 @@ describe('what a consumer would lose', () => {
     expect(differences(compareSchemas(live, next, ['v1']))).toEqual([
       'version v1 read as v2: .a: the field was removed',
     ]);
+  });
+
+  it.each([
+    ['lacks a field', object({}), '.a: the field was removed'],
+    ['has another type', object({ a: { type: 'integer' } }), '.a: type string became integer'],
+  ])('the storage version may not move to one that %s', (_, schema, difference) => {
+    const full = object({ a: { type: 'string' } });
+    const live = spec({ name: 'v1', storage: true, schema: full });
+    const next = spec({ name: 'v1', schema: full }, { name: 'v2', storage: true, schema });
+    expect(differences(compareSchemas(live, next, ['v1']))).toEqual([
+      `version v1 stored as v2: ${difference}`,
+    ]);
+    const wider = spec({ name: 'v1', schema: full }, { name: 'v2', storage: true, schema: full });
+    expect(compareSchemas(live, wider, ['v1']).compatible).toBe(true);
   });
 
   it('many differences are cut', () => {

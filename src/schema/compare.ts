@@ -95,8 +95,9 @@ function identityChanges(live: ResourceSchemaSpec, next: ResourceSchemaSpec): st
 }
 
 /**
- * Each version against its successor of the same name, and the synced version against the new synced one: with
- * conversion None its objects are now read through the new one's schema.
+ * Each version against its successor of the same name, the synced version against the new synced one, and the stored
+ * one against the new stored one: with conversion None, what is written in one version is read and kept through the
+ * schema of another.
  */
 function dataLosses(live: ResourceSchemaSpec, next: ResourceSchemaSpec): string[] {
   const losses: string[] = [];
@@ -104,10 +105,33 @@ function dataLosses(live: ResourceSchemaSpec, next: ResourceSchemaSpec): string[
     const successor = findVersion(next, version.name);
     if (successor !== undefined) losses.push(...lossesBetween(version, successor, `version ${version.name}`));
   }
-  const [before, after] = [syncVersionOf(live), syncVersionOf(next)];
-  if (before !== undefined && after !== undefined && before.name !== after.name)
-    losses.push(...lossesBetween(before, after, `version ${before.name} read as ${after.name}`));
+  const [read, stored] = [move(live, next, syncVersionOf), move(live, next, storedVersionOf)];
+  losses.push(...lossesOnMove(read, 'read'));
+  if (stored.before !== read.before || stored.after !== read.after)
+    losses.push(...lossesOnMove(stored, 'stored'));
   return losses;
+}
+
+interface Move {
+  readonly before: SchemaVersion | undefined;
+  readonly after: SchemaVersion | undefined;
+}
+
+function move(
+  live: ResourceSchemaSpec,
+  next: ResourceSchemaSpec,
+  which: (spec: ResourceSchemaSpec) => SchemaVersion | undefined,
+): Move {
+  return { before: which(live), after: which(next) };
+}
+
+function lossesOnMove({ before, after }: Move, how: 'read' | 'stored'): string[] {
+  if (before === undefined || after === undefined || before.name === after.name) return [];
+  return lossesBetween(before, after, `version ${before.name} ${how} as ${after.name}`);
+}
+
+function storedVersionOf(spec: ResourceSchemaSpec): SchemaVersion | undefined {
+  return spec.versions.find(({ storage }) => storage);
 }
 
 function lossesBetween(before: SchemaVersion, after: SchemaVersion, path: string): string[] {

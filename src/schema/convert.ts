@@ -66,7 +66,8 @@ function convertSpec(source: JsonObject): Conversion {
   const versions = settleStorage(settleConversion(source, readVersions(source, note), note), note);
   const spec: ResourceSchemaSpec = { group, names: readNames(source), scope: readScope(source), versions };
   if (versions.length > 1) spec.conversion = { strategy: 'None' };
-  return { ok: true, schema: describe(spec), spec, annotations: schemaAnnotations(group), notes };
+  const schema = { ...describe(spec), ...(strategyOf(source) === 'None' ? {} : { webhook: true }) };
+  return { ok: true, schema, spec, annotations: schemaAnnotations(group), notes };
 }
 
 /** The converted schema of a spec that is complete. Throws SchemaProblem when no version is served. */
@@ -92,6 +93,11 @@ function readScope(source: JsonObject): ResourceSchemaSpec['scope'] {
   throw unsupported('spec.scope', 'spec.scope is neither Cluster nor Namespaced');
 }
 
+function strategyOf(source: JsonObject): string {
+  const conversion = optionalObject(source, 'conversion', 'spec') ?? {};
+  return optionalString(conversion, 'strategy', 'spec.conversion') ?? 'None';
+}
+
 /**
  * A conversion webhook lives on the provider, where kcp cannot call it. It is only missed where more than one
  * version is served: a single one is served alone.
@@ -101,8 +107,7 @@ function settleConversion(
   versions: SchemaVersion[],
   note: (text: string) => void,
 ): SchemaVersion[] {
-  const conversion = optionalObject(source, 'conversion', 'spec') ?? {};
-  const strategy = optionalString(conversion, 'strategy', 'spec.conversion') ?? 'None';
+  const strategy = strategyOf(source);
   if (strategy === 'None') return versions;
   const served = versions.filter((version) => version.served);
   const [only] = served;

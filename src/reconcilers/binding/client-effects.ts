@@ -1,5 +1,7 @@
 import { GVR } from '../../api/gvr.js';
 import { ApiError } from '../../kube/errors.js';
+import { stringifyJson } from '../../kube/json.js';
+import { isLikelyTooLarge } from '../../kube/store-limit.js';
 import { UPDATED_ANNOTATION } from '../../api/markers.js';
 import { detail, timestamp } from '../conditions.js';
 import type { ReconcilerDeps } from '../deps.js';
@@ -22,6 +24,15 @@ import type { StepContext } from './step-context.js';
 const IDENTITY_BYTES = 32;
 /** Answers to a schema that will not change by asking again. */
 const REFUSALS: readonly number[] = [400, 413, 422];
+
+/** What kcp says of a schema that it does not take; undefined for what may pass. */
+function refusalOf(error: unknown, schema: SchemaPlan): string | undefined {
+  if (!(error instanceof ApiError)) return undefined;
+  if (REFUSALS.includes(error.status)) return detail(error.message);
+  const bytes = Buffer.byteLength(stringifyJson(schema.spec));
+  if (!isLikelyTooLarge(error, bytes)) return undefined;
+  return `it has ${String(Math.ceil(bytes / 1024))} KiB, which may be more than kcp stores (${detail(error.message)})`;
+}
 
 /** The steps that write to the client workspace. */
 export class ClientEffects {
@@ -81,8 +92,9 @@ export class ClientEffects {
     try {
       await this.#parts.create(GVR.apiResourceSchemas, resourceSchema(runtime.ref, schema));
     } catch (error) {
-      if (!(error instanceof ApiError && REFUSALS.includes(error.status))) throw error;
-      runtime.refusal = { schema: schema.name, message: detail(error.message), at: observed.now };
+      const message = refusalOf(error, schema);
+      if (message === undefined) throw error;
+      runtime.refusals.set(schema.name, { message, at: observed.now });
       throw new PlanOutdatedError('kcp refused a schema', { cause: error });
     }
   }

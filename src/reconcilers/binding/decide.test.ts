@@ -165,7 +165,7 @@ const TABLE: [string, Partial<BindingObservation>, ProducedReason, string, strin
   ['no schema yet', fresh, 'binding/SchemaInSync/Pending', 'Unknown', 'Binding'],
   [
     'a schema that kcp refuses',
-    { schemaRefusal: 'spec.x: bad' },
+    { schemas: { kind: 'refused', condition: no('Rejected') } },
     'binding/SchemaInSync/Rejected',
     'False',
     'Degraded',
@@ -510,11 +510,6 @@ describe('steps of a binding', () => {
     [
       'changes nothing for a schema that cannot be followed',
       { schemas: { kind: 'refused', condition: no('Incompatible') }, missing: ALL_MISSING },
-      ['worker.assign'],
-    ],
-    [
-      'does not ask again for a schema that kcp refused',
-      { schemaRefusal: 'no', missing: ALL_MISSING },
       ['worker.assign'],
     ],
     [

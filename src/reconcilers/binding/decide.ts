@@ -31,14 +31,23 @@ export function decideBinding(observed: BindingObservation): BindingPlan {
       ...(observed.workspaceDying ? [] : apiBindingSteps(observed, consent)),
     ],
     status: { phase: phaseOf(observed, conditions), conditions },
-    ...lookAgain(observed),
+    ...lookAgain(observed, conditions),
   };
 }
 
+/** What becomes of these nothing tells, where the APIBinding cannot be watched. */
+const UNSETTLED = ['Pending', 'Rejected'];
+
 /** Nothing tells when kcp begins to serve, or when an APIBinding goes that cannot be seen by everybody. */
-function lookAgain({ apiBinding, access }: BindingObservation): { readonly lookAgainMs?: number } {
-  if (apiBinding.kind === 'found') return access.kind === 'served' ? {} : { lookAgainMs: POLL_MS };
-  return apiBinding.kind === 'none' ? {} : { lookAgainMs: SLOW_POLL_MS };
+function lookAgain(
+  { apiBinding, access, schemas }: BindingObservation,
+  conditions: BindingConditions,
+): { readonly lookAgainMs?: number } {
+  if (apiBinding.kind === 'found' && access.kind !== 'served') return { lookAgainMs: POLL_MS };
+  const [, schema] = conditions.find(([type]) => type === 'SchemaInSync') ?? [];
+  const unsettled = schemas !== undefined && schema !== undefined && UNSETTLED.includes(schema.reason);
+  const told = apiBinding.kind === 'found' || apiBinding.kind === 'none';
+  return told && !unsettled ? {} : { lookAgainMs: SLOW_POLL_MS };
 }
 
 /** A worker that runs while there is no account to work with is told so: what it has is another one's, or nobody's. */

@@ -96,8 +96,6 @@ export interface BindingObservation {
   readonly generated: KubeObject | undefined;
   /** Undefined: not looked for, because the export carries the hash of what it should be. */
   readonly missing: MissingParts | undefined;
-  /** kcp refused a schema of the plan: its words. */
-  readonly schemaRefusal: string | undefined;
   readonly failure: StepFailure | undefined;
   readonly apiBinding: ApiBindingView;
   readonly access: AccessView;

@@ -32,9 +32,10 @@ import type { BindingRef } from './owner.js';
 import { namespacesOfPeers } from './peers.js';
 import { exportPlan, isAsPlanned, servesAsPlanned } from './provision.js';
 import { UNSEEN_COPIES } from './release.js';
+import type { BindingReport } from '../../syncer/protocol/report.js';
 import type { Runtime } from './runtime.js';
 import type { SchemaPlanner } from './schema-planner.js';
-import { servableSchemas, type SchemaDecision, type ServedApi } from './schema-plan.js';
+import type { ServedApi } from './schema-plan.js';
 
 /** Parts of a generated export that nobody should have touched are looked at again after this time. */
 const VERIFY_MS = 60 * 60_000;
@@ -88,9 +89,11 @@ export class BindingObserver {
     const bound = boundObject(apiBinding);
     runtime.bound = textAt(bound, 'status', 'phase') === 'Bound';
     const latest = reports.latest(key);
+    const isBlind = generated !== undefined && isUnseen(apiBinding, { claims, workspaces });
     const { decision: schemas, served } = await this.#tools.planner.plan(ref, {
-      reported: deleting ? undefined : latest?.schemas,
+      reported: followable(latest, { deleting, isBlind }),
       live: liveSchemas(generated, bound),
+      refusals: this.#refusals(runtime),
       loadSpecs: (live) => this.#tools.parts.withSpecs(ref, live),
     });
     if (latest?.conditions.Syncing?.reason === 'ConsumerUnreachable') this.#tools.access.doubt(ref);
@@ -113,7 +116,6 @@ export class BindingObserver {
       schemas,
       generated,
       missing: undefined,
-      schemaRefusal: this.#refusal(runtime, schemas),
       failure: runtime.failure,
       apiBinding,
       access: { kind: 'none' },
@@ -205,11 +207,11 @@ export class BindingObserver {
     return runtime.progress;
   }
 
-  #refusal(runtime: Runtime, schemas: SchemaDecision | undefined): string | undefined {
-    const { refusal } = runtime;
-    if (refusal === undefined) return undefined;
-    const planned = servableSchemas(schemas)?.schemas.some(({ name }) => name === refusal.schema) === true;
-    return planned && this.#deps.clock.now() - refusal.at < REFUSED_MS ? refusal.message : undefined;
+  /** What kcp has refused and is not asked again for yet. */
+  #refusals({ refusals }: Runtime): ReadonlyMap<string, string> {
+    const now = this.#deps.clock.now();
+    for (const [schema, { at }] of refusals) if (now - at >= REFUSED_MS) refusals.delete(schema);
+    return new Map([...refusals].map(([schema, { message }]) => [schema, message]));
   }
 
   /** Undefined when the export proves its parts and they were looked at not long ago. */
@@ -290,6 +292,24 @@ function wasUpdatedWithin(ms: number, generated: KubeObject | undefined, now: nu
 function boundObject(view: ApiBindingView): KubeObject | undefined {
   if (view.kind === 'found') return view.object;
   return view.kind === 'several' ? view.ours : undefined;
+}
+
+/** In which versions kcp holds objects is known from the APIBinding only: until it is seen, nothing changes. */
+function followable(
+  latest: BindingReport | undefined,
+  { deleting, isBlind }: { readonly deleting: boolean; readonly isBlind: boolean },
+): BindingReport['schemas'] {
+  return deleting || isBlind ? undefined : latest?.schemas;
+}
+
+/** There may be an APIBinding whose status cannot be read. */
+function isUnseen(
+  view: ApiBindingView,
+  by: { readonly claims: WorkspaceClaims; readonly workspaces: readonly GeneratedWorkspace[] },
+): boolean {
+  if (view.kind === 'none')
+    return !by.claims.allows(GVR.apiBindings, 'get', 'list') && by.workspaces.length === 0;
+  return view.kind === 'unknown' || (view.kind === 'several' && view.ours === undefined);
 }
 
 function hasAccount(connection: ConnectionView): boolean {

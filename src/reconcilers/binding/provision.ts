@@ -38,12 +38,10 @@ export function exportPlan(observed: BindingObservation, consent: Consent): Expo
 
 /** Identity first, export last: an export that carries the plan's hash proves all of its parts. */
 export function provisionSteps(observed: BindingObservation, consent: Consent): PartStep[] {
-  const { missing, generated, schemaRefusal } = observed;
+  const { missing, generated } = observed;
   const plan = exportPlan(observed, consent);
   const schemas = servableSchemas(observed.schemas);
-  if (plan === undefined || missing === undefined || schemas === undefined || schemaRefusal !== undefined) {
-    return [];
-  }
+  if (plan === undefined || missing === undefined || schemas === undefined) return [];
   // Its key is what kcp keeps the objects under: a new one would hide every object behind another.
   if (missing.identity && identityInUse(observed)) return [];
   const steps: PartStep[] = [

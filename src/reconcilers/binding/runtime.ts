@@ -3,9 +3,8 @@ import { poolKey } from '../keys.js';
 import type { Progress, StepFailure } from './observation.js';
 import type { BindingRef } from './owner.js';
 
-/** A schema that kcp did not take. */
+/** Why kcp did not take a schema. */
 export interface SchemaRefusal {
-  readonly schema: string;
   readonly message: string;
   /** Milliseconds since the epoch. */
   readonly at: number;
@@ -31,7 +30,8 @@ export interface Runtime {
    * was asked whether a process before this one did that.
    */
   schemasReplaced: boolean | undefined;
-  refusal: SchemaRefusal | undefined;
+  /** By name of the APIResourceSchema. */
+  readonly refusals: Map<string, SchemaRefusal>;
   /** The step that failed in the last run. */
   failure: StepFailure | undefined;
   /** When figures were last written to status. */
@@ -61,7 +61,7 @@ export class Runtimes {
       progress: { drained: false, cleaned: false },
       verifiedAt: undefined,
       schemasReplaced: undefined,
-      refusal: undefined,
+      refusals: new Map(),
       failure: undefined,
       figuresAt: undefined,
     };

@@ -1,6 +1,6 @@
 import type { ConditionState } from '../../api/conditions.js';
 import { groupResourceKey, groupResourceText } from '../claims.js';
-import { detail, no, unknown, yes } from '../conditions.js';
+import { detail, unknown, yes } from '../conditions.js';
 import { liveSchemas } from './live-schemas.js';
 import type { SchemaPlan } from './manifests.js';
 import type { BindingObservation } from './observation.js';
@@ -11,13 +11,10 @@ const MAX_KEPT = 10;
 
 /** Condition `SchemaInSync`: does the workspace serve what the provider describes, and if not, how they differ. */
 export function schemaCondition(observed: BindingObservation): ConditionState {
-  const { latest, schemas, schemaRefusal } = observed;
+  const { latest, schemas } = observed;
   const reported = latest?.conditions.SchemaInSync;
   if (reported?.status === 'False') return reported;
   if (schemas?.kind === 'refused') return schemas.condition;
-  if (schemaRefusal !== undefined) {
-    return no('Rejected', `kcp refuses the schema: ${schemaRefusal}. Ask the provider to mend it.`);
-  }
   if (schemas === undefined)
     return reported ?? unknown('Pending', "The provider's schema has not been read yet.");
   if (isInstalling(observed, schemas))

@@ -76,6 +76,12 @@ export interface SchemaView {
   readonly served: readonly ServedApi[];
 }
 
+interface Circumstances {
+  readonly live: readonly LiveSchema[];
+  /** Why kcp did not take a schema, by its name. */
+  readonly refusals?: ReadonlyMap<string, string> | undefined;
+}
+
 /**
  * Which APIResourceSchemas the generated export shall have. The worker's schemas are checked again from
  * scratch; where something is served already, a schema only follows when kcp can take it in place without
@@ -84,34 +90,23 @@ export interface SchemaView {
 export function planSchemas(
   ref: BindingRef,
   reported: readonly ConvertedSchema[],
-  live: readonly LiveSchema[],
+  { live, refusals = new Map() }: Circumstances,
 ): SchemaDecision {
-  const planned: PlannedApi[] = [];
+  const followed: Following[] = [];
   const stuck: LiveSchema[] = [];
   const differences: string[] = [];
-  const kept: KeptVersion[] = [];
+  const rejections: string[] = [];
   const byKey = new Map(live.map((schema) => [groupResourceKey(schema), schema]));
   for (const schema of reported) {
-    const checked = validateConverted(schema.specJson);
-    if (!checked.ok) {
-      const text = `${groupResourceText(schema)}: ${checked.path}: ${checked.message}`;
-      const condition = no(checked.reason, detail(text));
-      return { kind: 'refused', condition, serving: keepSchemas(ref, live) };
+    const outcome = planOne(ref, schema, { byKey, refusals });
+    if (outcome.kind === 'invalid')
+      return { kind: 'refused', condition: outcome.condition, serving: keepSchemas(ref, live) };
+    if (outcome.kind === 'follows') followed.push(outcome);
+    else {
+      differences.push(...outcome.differences);
+      rejections.push(...outcome.rejections);
+      if (outcome.served !== undefined) stuck.push(outcome.served);
     }
-    const { group, resource, contentHash } = checked.schema;
-    const served = byKey.get(groupResourceKey({ group, resource }));
-    const same = schemaName(ref, { plural: resource, group }, contentHash) === served?.name;
-    const next = same ? { spec: checked.spec, differences: [] } : following(served, checked.spec);
-    if (next.differences.length > 0) {
-      const title = groupResourceText({ group, resource });
-      differences.push(...next.differences.map((difference) => `${title}: ${difference}`));
-      if (served !== undefined) stuck.push(served);
-      continue;
-    }
-    const api = planApi(ref, next.spec, checked.annotations);
-    for (const version of keptVersions(checked.spec, next.spec))
-      kept.push({ group, resource, version, instead: api.served.syncVersion });
-    planned.push(api);
   }
   const offered = new Set(reported.map(groupResourceKey));
   for (const schema of live) {
@@ -121,9 +116,80 @@ export function planSchemas(
       `${groupResourceText(schema)}: the provider does not export it any more, or no longer in a form that kcp can serve`,
     );
   }
-  const followed = usable(planned, kept);
-  if (differences.length === 0) return followed;
-  return { kind: 'refused', condition: incompatible(differences), serving: besides(ref, followed, stuck) };
+  const usableNow = usable(
+    followed.map(({ api }) => api),
+    followed.flatMap(({ kept }) => kept),
+  );
+  if (rejections.length + differences.length === 0) return usableNow;
+  const condition = rejections.length === 0 ? incompatible(differences) : rejected(rejections);
+  return { kind: 'refused', condition, serving: besides(ref, usableNow, stuck) };
+}
+
+interface Following {
+  readonly kind: 'follows';
+  readonly api: PlannedApi;
+  readonly kept: readonly KeptVersion[];
+}
+
+type Outcome =
+  | Following
+  | {
+      readonly kind: 'stuck';
+      readonly served: LiveSchema | undefined;
+      readonly differences: readonly string[];
+      readonly rejections: readonly string[];
+    }
+  /** No conversion makes such a thing. */
+  | { readonly kind: 'invalid'; readonly condition: ConditionState };
+
+function planOne(
+  ref: BindingRef,
+  schema: ConvertedSchema,
+  known: {
+    readonly byKey: ReadonlyMap<string, LiveSchema>;
+    readonly refusals: ReadonlyMap<string, string>;
+  },
+): Outcome {
+  const checked = validateConverted(schema.specJson);
+  if (!checked.ok) {
+    const text = `${groupResourceText(schema)}: ${checked.path}: ${checked.message}`;
+    return { kind: 'invalid', condition: no(checked.reason, detail(text)) };
+  }
+  const { group, resource } = checked.schema;
+  const title = groupResourceText({ group, resource });
+  const served = known.byKey.get(groupResourceKey({ group, resource }));
+  const next = isServedAlready(ref, checked.schema, served)
+    ? { spec: checked.spec, differences: [] }
+    : nextSpec(served, checked.spec);
+  const obstacles = [...next.differences, ...(schema.webhook === true ? unconverted(served, checked) : [])];
+  if (obstacles.length > 0) {
+    const differences = obstacles.map((difference) => `${title}: ${difference}`);
+    return { kind: 'stuck', served, differences, rejections: [] };
+  }
+  const api = planApi(ref, next.spec, checked.annotations);
+  const refusal = known.refusals.get(api.schema.name);
+  if (refusal !== undefined)
+    return { kind: 'stuck', served, differences: [], rejections: [`${title}: ${refusal}`] };
+  const instead = api.served.syncVersion;
+  const kept = keptVersions(checked.spec, next.spec).map((version) => ({
+    group,
+    resource,
+    version,
+    instead,
+  }));
+  return { kind: 'follows', api, kept };
+}
+
+/** The same content is served, and all that kcp may hold is described by it. */
+function isServedAlready(
+  ref: BindingRef,
+  { group, resource, contentHash, versions }: ConvertedSchema,
+  served: LiveSchema | undefined,
+): boolean {
+  return (
+    served?.name === schemaName(ref, { plural: resource, group }, contentHash) &&
+    served.storageVersions.every((name) => versions.includes(name))
+  );
 }
 
 /** What follows the provider, beside what stays as it is; undefined where one of those cannot be made again. */
@@ -133,7 +199,7 @@ function besides(
   stuck: readonly LiveSchema[],
 ): UsableSchemas | undefined {
   const staying = stuck.length === 0 ? usable([]) : keepSchemas(ref, stuck);
-  if (staying === undefined) return undefined;
+  if (staying === undefined || followed.schemas.length + staying.schemas.length === 0) return undefined;
   return {
     ...followed,
     schemas: [...followed.schemas, ...staying.schemas],
@@ -187,7 +253,23 @@ export function keepSchemas(ref: BindingRef, live: readonly LiveSchema[]): Usabl
   return live.length === 0 ? undefined : usable(apis);
 }
 
-function following(
+/** What kcp holds in other versions than the one that is left, where only the provider's webhook can convert it. */
+function unconverted(
+  live: LiveSchema | undefined,
+  { schema }: { readonly schema: ConvertedSchema },
+): string[] {
+  if (live === undefined) return [];
+  const synced = live.spec === undefined ? undefined : syncVersionOf(live.spec)?.name;
+  const held = new Set([...live.storageVersions, ...(synced === undefined ? [] : [synced])]);
+  return [...held]
+    .filter((name) => !schema.versions.includes(name))
+    .map(
+      (name) =>
+        `version ${name}: the provider converts it to ${schema.syncVersion} by a webhook, which kcp cannot call`,
+    );
+}
+
+function nextSpec(
   live: LiveSchema | undefined,
   next: ResourceSchemaSpec,
 ): { readonly spec: ResourceSchemaSpec; readonly differences: readonly string[] } {
@@ -204,6 +286,10 @@ function following(
   return comparison.compatible
     ? { spec: comparison.spec, differences: [] }
     : { spec: next, differences: comparison.differences };
+}
+
+function rejected(rejections: readonly string[]): ConditionState {
+  return no('Rejected', `kcp refuses the schema of ${rejections.join('; ')}. Ask the provider to mend it.`);
 }
 
 function incompatible(differences: readonly string[]): ConditionState {

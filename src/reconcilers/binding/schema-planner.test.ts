@@ -139,6 +139,28 @@ describe('planning schemas', () => {
     expect(decision).toMatchObject({ kind: 'refused', condition: { reason: 'Incompatible' } });
   });
 
+  describe('of a provider that converts versions by a webhook', () => {
+    const hooked = (spec: ResourceSchemaSpec) => ({ ...converted(spec), webhook: true });
+    const planHooked = (spec: ResourceSchemaSpec, now: readonly LiveSchema[]) =>
+      new SchemaPlanner().plan(REF, { reported: [hooked(spec)], live: now, loadSpecs: async () => now });
+
+    it('refuses to serve another version than the one that kcp holds objects in', async () => {
+      const now = live(withVersions('v1'));
+      const { decision } = await planHooked(withVersions('v2'), [now]);
+      if (decision?.kind !== 'refused') throw new Error('not refused');
+      expect(decision.condition.message).toContain(
+        'version v1: the provider converts it to v2 by a webhook, which kcp cannot call',
+      );
+      expect(decision.serving?.schemas.map(({ name }) => name)).toEqual([now.name]);
+    });
+
+    it('follows changes of the one version that is served', async () => {
+      const { decision } = await planHooked(widgetSpec({ colour: { type: 'string' } }), [live(widgetSpec())]);
+      expect(decision).toMatchObject({ kind: 'usable' });
+      expect((await planHooked(widgetSpec(), [])).decision).toMatchObject({ kind: 'usable' });
+    });
+  });
+
   it('keeps what is served while no worker has reported', async () => {
     const now = live(widgetSpec());
     const { decision, served } = await plan(undefined, [now]);

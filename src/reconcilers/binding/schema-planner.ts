@@ -22,13 +22,21 @@ export class SchemaPlanner {
       readonly reported: readonly ConvertedSchema[] | undefined;
       readonly live: readonly LiveSchema[];
       readonly loadSpecs: (live: readonly LiveSchema[]) => Promise<readonly LiveSchema[]>;
+      /** Why kcp did not take a schema, by its name. */
+      readonly refusals?: ReadonlyMap<string, string>;
     },
   ): Promise<SchemaView> {
-    const { reported, live } = inputs;
+    const { reported, live, refusals = new Map<string, string>() } = inputs;
     const signature = digest(
       JSON.stringify([
-        reported?.map(({ group, resource, contentHash }) => [group, resource, contentHash]) ?? null,
+        reported?.map(({ group, resource, contentHash, webhook }) => [
+          group,
+          resource,
+          contentHash,
+          webhook,
+        ]) ?? null,
         live.map(({ group, resource, name, storageVersions }) => [group, resource, name, storageVersions]),
+        [...refusals],
       ]),
     );
     const key = `${ref.cluster}|${ref.uid}`;
@@ -46,16 +54,16 @@ export class SchemaPlanner {
 
 async function decide(
   ref: BindingRef,
-  { reported, live, loadSpecs }: Parameters<SchemaPlanner['plan']>[1],
+  { reported, live, loadSpecs, refusals }: Parameters<SchemaPlanner['plan']>[1],
 ): Promise<SchemaView> {
   if (reported !== undefined && isSettled(ref, reported, live)) {
-    const decision = planSchemas(ref, reported, live);
+    const decision = planSchemas(ref, reported, { live, refusals });
     // With nothing to compare, what is planned is what is served.
     if (decision.kind === 'usable') return { decision, served: live.length === 0 ? [] : decision.apis };
   }
   const withSpecs = live.length === 0 ? [] : await loadSpecs(live);
   const kept = keepSchemas(ref, withSpecs);
-  const decision = reported === undefined ? kept : planSchemas(ref, reported, withSpecs);
+  const decision = reported === undefined ? kept : planSchemas(ref, reported, { live: withSpecs, refusals });
   return { decision, served: kept?.apis ?? [] };
 }
 

@@ -52,8 +52,12 @@ export class FakeKcp {
   readonly objects = new FakeObjects();
   /** Naming conflicts by workspace: what kcp would say instead of binding. */
   readonly conflicts = new Map<string, string>();
-  /** Words with which kcp refuses an APIResourceSchema. */
-  refuseSchemas: string | undefined;
+  /** How kcp refuses an APIResourceSchema: its words, its status, and which ones by a part of their name. */
+  refuseSchemas: { readonly message: string; readonly status?: number; readonly of?: string } | undefined;
+  /** APIResourceSchemas that were sent, the refused ones too. */
+  schemasSent = 0;
+  /** Virtual workspaces of generated exports answer with 503. */
+  silent = false;
   /** Virtual workspaces of generated exports answer with 404: bound, and not served yet. */
   unserved = false;
   /** How caches learn of changes; at once unless a test lets them lag. */
@@ -99,14 +103,12 @@ export class FakeKcp {
 
   clientWorkspace(gate: WriteGate): KubeClient {
     return fakeClient(this.objects, CLIENT_CLUSTER, {
-      admit: (verb, gvr) => {
-        if (
-          verb === 'create' &&
-          sameResource(gvr, GVR.apiResourceSchemas) &&
-          this.refuseSchemas !== undefined
-        ) {
-          throw new ApiError({ message: this.refuseSchemas, status: 422, reason: 'Invalid' });
-        }
+      admit: (verb, gvr, target) => {
+        if (verb !== 'create' || !sameResource(gvr, GVR.apiResourceSchemas)) return;
+        this.schemasSent += 1;
+        const { message, status = 422, of = '' } = this.refuseSchemas ?? {};
+        if (message === undefined || target?.name.includes(of) !== true) return;
+        throw new ApiError({ message, status, reason: status === 422 ? 'Invalid' : 'InternalError' });
       },
       gate,
       raw: (_method, path) => this.#token(path),
@@ -176,6 +178,7 @@ export class FakeKcp {
     return fakeClient(this.objects, cluster, {
       gate,
       admit: (verb, gvr, target) => {
+        if (this.silent) throw new ApiError({ message: 'the shard is away', status: 503, reason: '' });
         if (this.objects.find(GVR.apiExports, CLIENT_CLUSTER, exportName) === undefined) {
           throw new ApiError({ message: 'API export not found', status: 500, reason: 'InternalError' });
         }

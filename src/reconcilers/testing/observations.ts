@@ -89,7 +89,7 @@ export function report(change: Partial<BindingReport> = {}): BindingReport {
   };
 }
 
-export const SCHEMAS = planSchemas(REF, [converted(widgetSpec())], []);
+export const SCHEMAS = planSchemas(REF, [converted(widgetSpec())], { live: [] });
 
 /** The export as it is when everything was done; `claims` beside the one on apibindings. */
 export function finishedExport(
@@ -162,7 +162,6 @@ export function bindingObservation(change: Partial<BindingObservation> = {}): Bi
     schemas: SCHEMAS,
     generated: finishedExport(),
     missing: undefined,
-    schemaRefusal: undefined,
     failure: undefined,
     apiBinding: { kind: 'found', object: apiBinding(), ours: true },
     access: {

@@ -60,6 +60,7 @@ const schema = record({
   syncVersion: name,
   contentHash: { type: 'string', pattern: '^[0-9a-f]{64}$' },
   specJson: { type: 'string', maxLength: MAX_SCHEMA_TEXT },
+  'webhook?': flag,
 });
 
 const report = record({

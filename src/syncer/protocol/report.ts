@@ -15,6 +15,8 @@ export interface ConvertedSchema {
   readonly contentHash: string;
   /** JSON of the APIResourceSchema's spec; at most 2 MiB; validated again by the receiver. */
   readonly specJson: string;
+  /** The provider converts its versions by a webhook: objects of another version than the served one are lost on us. */
+  readonly webhook?: boolean;
 }
 
 /** A claim that the provider's export makes, as far as main must know it. */

@@ -2,16 +2,11 @@ import { ApiError } from '../../../kube/errors.js';
 import { isJsonObject } from '../../../kube/json-value.js';
 import type { JsonObject } from '../../../kube/json-value.js';
 import { stringifyJson } from '../../../kube/json.js';
+import { isLikelyTooLarge } from '../../../kube/store-limit.js';
 import type { KubeObject } from '../../../kube/object.js';
 
 /** An object that is too large is tried again after this long at least: the whole of it is sent each time. */
 export const TOO_LARGE_MS = 60_000;
-
-/**
- * A server's store takes 1.5 MiB unless configured otherwise, and the server answers a bare 500 where that is
- * passed: with a body of this many bytes, size is the likely reason.
- */
-const SUSPICIOUS_BYTES = 1_000_000;
 
 /** A write that was refused, or looks refused, for its size. */
 export interface TooLarge {
@@ -29,8 +24,7 @@ export function tooLarge(error: unknown, sent: KubeObject): TooLarge | undefined
     return { bytes, advice: `They are about ${inKiB(bytes)} large with those that the sync adds.` };
   }
   const bytes = bytesOf(sent);
-  const suspicious = error.status === 500 && bytes >= SUSPICIOUS_BYTES;
-  if (error.status !== 413 && !suspicious) return undefined;
+  if (error.status !== 413 && !isLikelyTooLarge(error, bytes)) return undefined;
   const what = sent['status'] === undefined ? 'The object' : 'The status';
   return { bytes, advice: `${what} is about ${inKiB(bytes)} large: it may be more than is stored there.` };
 }
