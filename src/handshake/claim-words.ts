@@ -29,7 +29,8 @@ function labelWords(selector: unknown): string[] {
     const values = Array.isArray(expression['values']) ? expression['values'].map(text).join(', ') : '';
     terms.push(`${text(expression['key'])} ${text(expression['operator'])} ${values}`.trim());
   }
-  return [terms.length === 0 ? 'all of them' : `those labelled ${listed(terms, ' and ')}`];
+  if (terms.length === 0) return ['none (the provider asks for all of them, which is never shared)'];
+  return [`those labelled ${listed(terms, ' and ')}`];
 }
 
 function nameWords(value: unknown): string[] {
@@ -44,9 +45,20 @@ function referenceWords(value: unknown): string[] {
     .slice(0, SHOWN)
     .map((reference) => {
       const from = `${text(reference['resource'])}${reference['group'] ? `.${text(reference['group'])}` : ''}`;
-      const path = isJsonObject(reference['jsonPath']) ? text(reference['jsonPath']['name']) : '?';
-      return `those that objects of ${from} name in ${path}`;
+      const path = isJsonObject(reference['jsonPath']) ? reference['jsonPath'] : {};
+      const [name, namespace] = [text(path['name']), path['namespace']];
+      const where =
+        namespace === undefined || namespace === '' ? '' : `, in the namespace in ${text(namespace)}`;
+      const whose = [name, text(namespace)].some(isOfStatus)
+        ? ' (which the provider writes, and so chooses)'
+        : '';
+      return `those that objects of ${from} name in ${name}${where}${whose}`;
     });
+}
+
+/** Who reads only `spec.secretName` agrees to what he writes himself; a status is the provider's. */
+function isOfStatus(path: string): boolean {
+  return /^(\$?\.)?status([.[]|$)/.test(path);
 }
 
 function listed(items: readonly string[], separator: string): string {
