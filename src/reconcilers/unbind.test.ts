@@ -114,6 +114,34 @@ describe('unbinding', () => {
     expectNothingLeft(world);
   });
 
+  it('does not begin anew, without the force, with what caches still show after a forced end', async () => {
+    const world = await bound();
+    await scenario.close();
+    let left = false;
+    world.worker = (assignment) => {
+      const good = world.goodWorker(assignment);
+      // A second time it would take longer than the caches are behind.
+      const again = left && assignment.stage === 'drain';
+      left ||= assignment.stage === 'leave';
+      return assignment.force && !again ? good : { ...good, drained: false, left: false };
+    };
+    scenario.start();
+    world.kcp.objects.edit(BINDINGS, WORKSPACE, 'b', (object) => ({
+      ...object,
+      metadata: {
+        ...object.metadata,
+        annotations: { ...object.metadata.annotations, [FORCE_RELEASE_ANNOTATION]: 'true' },
+      },
+    }));
+    world.kcp.later = (deliver) => void world.clock.after(1500, deliver);
+    world.kcp.objects.delete(BINDINGS, WORKSPACE, 'b');
+    await world.run(120_000);
+    expectNothingLeft(world);
+    world.kcp.objects.delete(CONNECTIONS, WORKSPACE, 'c');
+    await world.run(60_000);
+    expect(world.connection('c')).toBeUndefined();
+  });
+
   it('touches no other account when forced without its own, and says that its copies stay', async () => {
     const world = await bound();
     const uid = world.connection('c')?.metadata.uid;

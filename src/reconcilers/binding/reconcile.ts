@@ -9,7 +9,7 @@ import type { ReconcilerDeps } from '../deps.js';
 import { parseKey, poolKey, queueKey } from '../keys.js';
 import type { QueueKey } from '../keys.js';
 import type { Reconciler, RunResult, Shared } from '../shared.js';
-import { bindingStatus } from '../views.js';
+import { bindingStatus, hasCleanupFinalizer } from '../views.js';
 import { writeStatus } from '../write-status.js';
 import type { AccountTokens } from './account-tokens.js';
 import { decideBinding } from './decide.js';
@@ -21,6 +21,7 @@ import { generatedNames, ownerOf, seemsMadeFor } from './owner.js';
 import type { BindingRef } from './owner.js';
 import { SLOW_POLL_MS } from './plan.js';
 import type { BindingPlan } from './plan.js';
+import { ReleasedBindings } from './released-bindings.js';
 import type { Runtime, Runtimes } from './runtime.js';
 import { PlanOutdatedError } from './step-context.js';
 import type { StepContext } from './step-context.js';
@@ -57,6 +58,7 @@ class Bindings implements BindingReconciler {
   readonly #runtimes: Runtimes;
   readonly #observer: BindingObserver;
   readonly #executor: BindingExecutor;
+  readonly #released: ReleasedBindings;
 
   constructor(deps: ReconcilerDeps, shared: Shared, tools: BindingTools) {
     this.#deps = deps;
@@ -65,6 +67,7 @@ class Bindings implements BindingReconciler {
     this.#runtimes = shared.runtimes;
     this.#observer = new BindingObserver(deps, shared, tools);
     this.#executor = new BindingExecutor(deps, shared, tools);
+    this.#released = new ReleasedBindings(deps.clock);
   }
 
   behind(key: string): { readonly binding: QueueKey; readonly connection: QueueKey } | undefined {
@@ -83,7 +86,12 @@ class Bindings implements BindingReconciler {
       results.push(await this.#reconcileOther(ref));
     }
     const uid = object?.metadata.uid;
-    if (object !== undefined && uid !== undefined) results.push(await this.#run({ ...target, uid }, object));
+    if (object !== undefined && uid !== undefined) {
+      const ref = { ...target, uid };
+      // With our finalizer it is what a cache shows that is behind.
+      const behind = this.#released.has(ref) && hasCleanupFinalizer(object);
+      results.push(behind ? { requeueAfterMs: SLOW_POLL_MS } : await this.#run(ref, object));
+    }
     return soonest(results);
   }
 
@@ -96,7 +104,7 @@ class Bindings implements BindingReconciler {
       if (owner !== undefined) refs.set(owner.uid, owner);
     }
     if (current !== undefined) refs.delete(current);
-    return [...refs.values()];
+    return [...refs.values()].filter((ref) => !this.#released.has(ref));
   }
 
   /**
@@ -186,6 +194,7 @@ class Bindings implements BindingReconciler {
   }
 
   #forget(ref: BindingRef): void {
+    this.#released.add(ref);
     const key = poolKey(ref.cluster, ref.uid);
     this.#runtimes.remove(ref);
     this.#shared.reports.forget(key);
