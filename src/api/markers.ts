@@ -21,7 +21,7 @@ export const DESIRED_HASH_ANNOTATION = `${GROUP}/desired-hash`;
 export const CONSUMER_GENERATION_ANNOTATION = `${GROUP}/consumer-generation`;
 
 /**
- * Annotation on a copy: JSON list of pointers to the empty lists that were sent. Server-side apply keeps no owner for
+ * Annotation on a copy: JSON list of paths to the empty lists that were sent. Server-side apply keeps no owner for
  * an empty set or map list, so without this note it could never be taken away again.
  */
 export const EMPTY_LISTS_ANNOTATION = `${GROUP}/empty-lists`;
@@ -35,7 +35,7 @@ export const ORPHANED_ANNOTATION = `${GROUP}/orphaned`;
 export const FORCE_RELEASE_ANNOTATION = `${GROUP}/force-release`;
 /** Set by the user on an object. */
 export const PAUSED_ANNOTATION = `${GROUP}/paused`;
-/** Set by the user on an object: `Orphan` keeps the copy. */
+/** Set by the user on an object: `Orphan` keeps the copy. The copy carries it too. */
 export const DELETION_POLICY_ANNOTATION = `${GROUP}/deletion-policy`;
 
 /** Field manager of all our server-side applies on providers. */

@@ -3,6 +3,7 @@ import type { GuardedPatch } from './consumer-patch.js';
 import { stripMarks } from './orphan.js';
 import { isCopyOfBinding } from './ownership.js';
 import type { SyncContext } from './sync-context.js';
+import { deletionPolicyOf } from './user-annotations.js';
 
 export interface AbsenceInput {
   /** The copy at the place that belongs to a consumer object which the store does not have. */
@@ -37,14 +38,15 @@ export type AbsenceDecision =
 export function decideAbsence(input: AbsenceInput): AbsenceDecision {
   const { copy, context, since, now, graceMs, proof } = input;
   if (copy === undefined || !isCopyOfBinding(copy, context.marks)) return { kind: 'none' };
-  const { draining, paused, deletion } = context.policies;
+  const { draining, paused } = context.policies;
   if (!draining) {
     if (paused) return { kind: 'paused' };
     const left = since + graceMs - now;
     if (left > 0) return { kind: 'wait', retryInMs: left };
     if (proof === 'none') return { kind: 'prove' };
   }
-  if (deletion === 'Orphan') return { kind: 'orphanCopy', patch: stripMarks(copy) };
+  if (deletionPolicyOf(copy, context.policies) === 'Orphan')
+    return { kind: 'orphanCopy', patch: stripMarks(copy) };
   if (copy.metadata.deletionTimestamp !== undefined) return { kind: 'waitGone' };
   return { kind: 'deleteCopy', uid: copy.metadata.uid ?? '' };
 }

@@ -175,6 +175,9 @@ describe('absence', () => {
       proof: 'none',
       ...change,
     }).kind;
+  const noted = (policy: string) =>
+    copyOf(consumerObject({}, { annotations: { 'kcp.kube-bind.io/deletion-policy': policy } })).metadata
+      .annotations ?? {};
   it.each<[string, Partial<AbsenceInput>, string]>([
     ['without copy', { copy: undefined }, 'none'],
     [
@@ -195,6 +198,20 @@ describe('absence', () => {
       'proven, policy Orphan',
       { proof: 'gone', context: context({ policies: { deletion: 'Orphan' } }) },
       'orphanCopy',
+    ],
+    [
+      'proven, the object said Orphan',
+      { proof: 'gone', copy: copyOf(consumer, { annotations: noted('Orphan') }) },
+      'orphanCopy',
+    ],
+    [
+      'proven, policy Orphan, the object said Delete',
+      {
+        proof: 'gone',
+        copy: copyOf(consumer, { annotations: noted('Delete') }),
+        context: context({ policies: { deletion: 'Orphan' } }),
+      },
+      'deleteCopy',
     ],
     ['while paused', { proof: 'gone', context: context({ policies: { paused: true } }) }, 'paused'],
     ['while draining', { graceMs: 5000, context: context({ policies: { draining: true } }) }, 'deleteCopy'],

@@ -17,7 +17,7 @@ import { conventionalNamespace, toProviderKey } from './key-mapping.js';
 import { FORMER_MANAGERS, entryPositions, ourOwnership, ownershipOf } from './managed-fields.js';
 import type { ObjectMemory } from './object-memory.js';
 import { stripMarks } from './orphan.js';
-import { classifyCopy, isCopyOfBinding } from './ownership.js';
+import { classifyCopy, isCopyOfBinding, wasCopyOf } from './ownership.js';
 import { removalsBeforeApply, removalsOfFormerManagers } from './residue.js';
 import type { EmptyingMode } from './residue.js';
 import type { SyncContext } from './sync-context.js';
@@ -62,7 +62,8 @@ export type UpDecision =
   /** The decision needs the copy, or its absence, as the server sees it now. */
   | { readonly kind: 'readCopy'; readonly target: ObjectName }
   | { readonly kind: 'addFinalizer'; readonly patch: GuardedPatch }
-  | { readonly kind: 'removeFinalizer'; readonly patch: GuardedPatch }
+  /** `left`: what lies there carries some of our marks, and not enough of them to be taken away. */
+  | { readonly kind: 'removeFinalizer'; readonly patch: GuardedPatch; readonly left?: ObjectName }
   /** Apply without force. */
   | { readonly kind: 'createCopy'; readonly target: ObjectName; readonly desired: DesiredCopy }
   | UpdateCopy
@@ -122,19 +123,30 @@ export function placeOfCopy(
 }
 
 /** The consumer's object, or the whole binding, is on its way out. */
-function decideLeaving({ consumer, copy, context }: UpInput, target: ObjectName): UpDecision {
-  const held = hasSyncerFinalizer(consumer);
-  const letGo: UpDecision = held ? { kind: 'removeFinalizer', patch: removeFinalizer(consumer) } : NONE;
+function decideLeaving(input: UpInput, target: ObjectName): UpDecision {
+  const { consumer, copy, context } = input;
   const { object } = copy;
-  if (object === undefined) return copy.live || !held ? letGo : { kind: 'readCopy', target };
-  const owner = classifyCopy(object, { uid: consumer.metadata.uid ?? '' }, context.marks);
+  const owner = object && classifyCopy(object, { uid: consumer.metadata.uid ?? '' }, context.marks);
   // A binding that goes takes all its copies along, those of former objects of that name too.
-  const ours = owner.kind === 'ours' || (context.policies.draining && isCopyOfBinding(object, context.marks));
-  if (!ours) return copy.live || !held ? letGo : { kind: 'readCopy', target };
+  const ours = owner?.kind === 'ours' || (context.policies.draining && isBindings(object, context));
+  if (object === undefined || !ours) return letGo(input, target);
   if (deletionPolicyOf(consumer, context.policies) === 'Orphan')
     return { kind: 'orphanCopy', target, patch: stripMarks(object) };
   if (object.metadata.deletionTimestamp !== undefined) return { kind: 'waitGone', target };
   return { kind: 'deleteCopy', target, uid: object.metadata.uid ?? '' };
+}
+
+function isBindings(object: KubeObject | undefined, { marks }: SyncContext): boolean {
+  return object !== undefined && isCopyOfBinding(object, marks);
+}
+
+/** Nothing that is proven ours is at the place of the copy. */
+function letGo({ consumer, copy, context }: UpInput, target: ObjectName): UpDecision {
+  if (!hasSyncerFinalizer(consumer)) return NONE;
+  if (!copy.live) return { kind: 'readCopy', target };
+  const { object } = copy;
+  const left = object !== undefined && wasCopyOf(object, consumer.metadata.uid ?? '', context.marks);
+  return { kind: 'removeFinalizer', patch: removeFinalizer(consumer), ...(left && { left: target }) };
 }
 
 function decideLiving(input: UpInput, target: ObjectName): UpDecision {

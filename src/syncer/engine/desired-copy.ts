@@ -3,6 +3,7 @@ import {
   BINDING_UID_LABEL,
   CLUSTER_LABEL,
   CONSUMER_GENERATION_ANNOTATION,
+  DELETION_POLICY_ANNOTATION,
   DESIRED_HASH_ANNOTATION,
   EMPTY_LISTS_ANNOTATION,
   KUBE_BIND,
@@ -12,9 +13,10 @@ import { isJsonObject } from '../../kube/json-value.js';
 import type { KubeObject, ObjectName } from '../../kube/object.js';
 import { isBookkeepingKey } from './bookkeeping-keys.js';
 import { jsonDigest } from './canonical-json.js';
+import { noteOfEmptyLists } from './empty-lists.js';
 import { withoutPaths } from './field-access.js';
-import { toPointer } from './json-pointer.js';
 import type { JsonPath } from './json-pointer.js';
+import { ownDeletionPolicy } from './user-annotations.js';
 
 /** Whose copies these are. */
 export interface CopyMarks {
@@ -36,8 +38,6 @@ export interface DesiredCopy {
 
 /** Top-level fields that are never sent: identity is mapped, and the status belongs to the provider. */
 const NOT_SENT = new Set(['apiVersion', 'kind', 'metadata', 'status']);
-/** So many empty lists are noted on a copy; more of them are sent but cannot be taken away one by one. */
-export const MAX_EMPTY_LISTS = 64;
 
 /**
  * What the provider's copy of a consumer's object should be: every top-level field but `status`, labels and
@@ -62,8 +62,11 @@ export function desiredCopy(
     [BINDING_ANNOTATION]: marks.bindingName,
     [CONSUMER_GENERATION_ANNOTATION]: String(consumer.metadata.generation ?? 0),
   };
-  const emptyLists = pointersOfEmptyLists(payload);
-  if (emptyLists.length > 0) annotations[EMPTY_LISTS_ANNOTATION] = JSON.stringify(emptyLists);
+  const emptyLists = noteOfEmptyLists(payload);
+  if (emptyLists !== undefined) annotations[EMPTY_LISTS_ANNOTATION] = emptyLists;
+  // Where the object vanishes without being seen in deletion, nothing else tells what its user wanted.
+  const policy = ownDeletionPolicy(consumer);
+  if (policy !== undefined) annotations[DELETION_POLICY_ANNOTATION] = policy;
   const object: KubeObject = {
     ...payload,
     apiVersion: consumer.apiVersion,
@@ -99,20 +102,4 @@ export function travellingKeys(map: JsonValue | undefined): Record<string, strin
   for (const [key, value] of Object.entries(map))
     if (typeof value === 'string' && !isBookkeepingKey(key)) entries.push([key, value]);
   return Object.fromEntries(entries);
-}
-
-/** Lists inside of lists are left out: their index is no lasting address. */
-function pointersOfEmptyLists(payload: JsonObject): string[] {
-  const pointers: string[] = [];
-  const walk = (value: JsonObject, path: JsonPath): void => {
-    for (const key of Object.keys(value).sort()) {
-      if (pointers.length >= MAX_EMPTY_LISTS) return;
-      const child = value[key];
-      if (Array.isArray(child)) {
-        if (child.length === 0) pointers.push(toPointer([...path, key]));
-      } else if (isJsonObject(child)) walk(child, [...path, key]);
-    }
-  };
-  walk(payload, []);
-  return pointers;
 }

@@ -22,14 +22,12 @@ export interface Deviation {
   readonly live?: JsonValue;
 }
 
-/** More deviations than this are not told apart. */
-export const MAX_DEVIATIONS = 100;
-
 /**
  * Where the live copy differs from the desired one in what the desired one says. Fields that others added
  * are no deviation, nor are keys that the server's defaults put into our atomic values. Numbers compare by
  * value; `{}`, null and absent are three things; order does not count in lists that the server keeps as
- * maps or sets.
+ * maps or sets. All of them are found, which are no more than the desired copy has values: one that was left out could
+ * never be told from one that was accepted.
  *
  * @param ownership our managedFields entry; without one, or in another API version, only values count
  */
@@ -58,7 +56,7 @@ export function findDeviations(
 /** Tells two sets of deviations apart, live values included. */
 export function fingerprint(deviations: readonly Deviation[]): string {
   return jsonDigest(
-    deviations.map(({ path, kind, live }) => [[...path], kind, live === undefined ? [] : [live]]),
+    deviations.map(({ path, kind, live }) => jsonDigest([[...path], kind, live === undefined ? [] : [live]])),
   );
 }
 
@@ -76,7 +74,6 @@ function fieldOf(owned: Owned, key: string): Owned {
 }
 
 function deviate(walk: Walk, kind: Deviation['kind'], live?: JsonValue): void {
-  if (walk.found.length >= MAX_DEVIATIONS) return;
   walk.found.push({ path: walk.path, kind, ...(live !== undefined && { live }) });
 }
 

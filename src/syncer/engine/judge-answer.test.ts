@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import type { JsonObject } from '../../kube/json-value.js';
 import { member } from './field-access.js';
 import { desiredCopy } from './desired-copy.js';
 import { joinedForeignObject, judgeAnswer } from './judge-answer.js';
@@ -9,6 +10,19 @@ const consumer = consumerObject({ spec: { size: 1, name: 'a' } });
 const desired = desiredCopy(consumer, TARGET, MARKS);
 
 describe('the answer to a write', () => {
+  it('is told from a later one, however many fields the server stores otherwise', () => {
+    const data = (value: string) =>
+      Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`k${String(index)}`, value]));
+    const large = consumerObject({ data: data('a'), spec: { size: 1 } });
+    const judged = (content: JsonObject) => {
+      const verdict = judgeAnswer(desiredCopy(large, TARGET, MARKS), copyOf(large, {}, content));
+      return verdict.kind === 'otherwise' ? verdict.fingerprint : undefined;
+    };
+    const mutated = judged({ data: data('A') });
+    expect(judged({ data: data('A') })).toBe(mutated);
+    expect(judged({ data: data('A'), spec: { size: 2 } })).not.toBe(mutated);
+  });
+
   it('is as meant where all that was sent is there and ours', () => {
     expect(judgeAnswer(desired, copyOf(consumer))).toEqual({ kind: 'asMeant' });
   });

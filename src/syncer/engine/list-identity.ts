@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../../kube/json-value.js';
+import type { JsonValue } from '../../kube/json-value.js';
 import { canonicalJson } from './canonical-json.js';
 import { member } from './field-access.js';
 
@@ -9,13 +9,14 @@ export type ListIdentity =
 /** Equal for two items that the server takes for the same one; undefined where a key field is missing. */
 export function itemIdentity(identity: ListIdentity, item: JsonValue): string | undefined {
   if (identity.by === 'value') return canonicalJson(item);
-  const keys: JsonObject = {};
+  const keys: [string, JsonValue][] = [];
   for (const name of identity.names) {
     const value = member(item, name);
     if (value === undefined) return undefined;
-    keys[name] = value;
+    keys.push([name, value]);
   }
-  return canonicalJson(keys);
+  // Not by assignment: a key may be called `__proto__`.
+  return canonicalJson(Object.fromEntries(keys));
 }
 
 /** Positions of the items by identity. Of equal ones the first counts, as on the server. */

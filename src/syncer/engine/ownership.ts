@@ -47,6 +47,17 @@ export function isCopyOfBinding(copy: KubeObject, marks: CopyMarks): boolean {
   );
 }
 
+/**
+ * True for an object that carries a mark of ours for this consumer object, however many others somebody has taken off.
+ * No proof of anything, since the provider may write marks: only a reason to say what was left.
+ */
+export function wasCopyOf(object: KubeObject, consumerUid: string, marks: CopyMarks): boolean {
+  return (
+    annotation(object, KUBE_BIND.consumerUid) === consumerUid ||
+    member(object.metadata.labels, BINDING_UID_LABEL) === marks.bindingUid
+  );
+}
+
 function annotation(object: KubeObject, key: string): string | undefined {
   const value = member(object.metadata.annotations, key);
   return typeof value === 'string' ? value : undefined;

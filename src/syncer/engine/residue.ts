@@ -1,10 +1,8 @@
-import { EMPTY_LISTS_ANNOTATION } from '../../api/markers.js';
 import { isJsonObject } from '../../kube/json-value.js';
 import type { JsonObject, JsonValue } from '../../kube/json-value.js';
-import { parseJson } from '../../kube/json.js';
 import type { KubeObject } from '../../kube/object.js';
-import { MAX_EMPTY_LISTS } from './desired-copy.js';
-import { member, valueAt } from './field-access.js';
+import { emptyListsToRemove } from './empty-lists.js';
+import { member } from './field-access.js';
 import { toPointer } from './json-pointer.js';
 import type { JsonPath } from './json-pointer.js';
 import { indexItems } from './list-identity.js';
@@ -49,12 +47,11 @@ export function removalsBeforeApply(
     if (node !== undefined)
       emptied(member(desired, key), member(live, key), node, { path: [key], removals, mode });
   }
-  for (const path of sentEmptyLists(live)) {
-    const now = valueAt(live, path);
-    if (!Array.isArray(now) || now.length > 0 || valueAt(desired, path) !== undefined) continue;
-    if (!removals.some((removed) => startsWith(path, removed))) removals.push(path);
-  }
-  return toOperations(removals);
+  const emptyLists = emptyListsToRemove(desired, live, owned).filter(
+    (path) => !removals.some((removed) => startsWith(path, removed)),
+  );
+  // First those that move no items: the positions of the others stay true.
+  return toOperations([...emptyLists, ...removals]);
 }
 
 /**
@@ -230,30 +227,6 @@ function startsWith(path: JsonPath, prefix: JsonPath): boolean {
 
 function isEmptyContainer(value: JsonValue): boolean {
   return Array.isArray(value) ? value.length === 0 : isJsonObject(value) && Object.keys(value).length === 0;
-}
-
-/** The annotation is on the provider's side, so it is read with suspicion. */
-function sentEmptyLists(live: KubeObject): readonly JsonPath[] {
-  const text = member(live.metadata.annotations, EMPTY_LISTS_ANNOTATION);
-  if (typeof text !== 'string') return [];
-  let pointers: JsonValue;
-  try {
-    pointers = parseJson(text, { maxDepth: 2 });
-  } catch {
-    return [];
-  }
-  if (!Array.isArray(pointers)) return [];
-  const allowed = new Set(payloadKeys(live));
-  return pointers
-    .slice(0, MAX_EMPTY_LISTS)
-    .filter((pointer): pointer is string => typeof pointer === 'string' && pointer.startsWith('/'))
-    .map((pointer) =>
-      pointer
-        .slice(1)
-        .split('/')
-        .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~')),
-    )
-    .filter(([first]) => first !== undefined && allowed.has(first));
 }
 
 function toOperations(removals: readonly JsonPath[]): readonly RemoveOperation[] {

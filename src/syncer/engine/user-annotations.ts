@@ -9,8 +9,17 @@ export function isPaused(consumer: KubeObject, policies: SyncPolicies): boolean 
   return policies.paused || member(consumer.metadata.annotations, PAUSED_ANNOTATION) === 'true';
 }
 
-/** What becomes of the copy: the object's annotation counts more than the binding's policy. */
-export function deletionPolicyOf(consumer: KubeObject, policies: SyncPolicies): 'Delete' | 'Orphan' {
-  const own = member(consumer.metadata.annotations, DELETION_POLICY_ANNOTATION);
-  return own === 'Orphan' || own === 'Delete' ? own : policies.deletion;
+/** What an object says about its copy itself; a copy carries the same note. Undefined for anything else. */
+export function ownDeletionPolicy(object: KubeObject): 'Delete' | 'Orphan' | undefined {
+  const own = member(object.metadata.annotations, DELETION_POLICY_ANNOTATION);
+  return own === 'Orphan' || own === 'Delete' ? own : undefined;
+}
+
+/**
+ * What becomes of the copy: the object's annotation counts more than the binding's policy.
+ *
+ * @param object the consumer's, or the copy where that one is not there any more
+ */
+export function deletionPolicyOf(object: KubeObject, policies: SyncPolicies): 'Delete' | 'Orphan' {
+  return ownDeletionPolicy(object) ?? policies.deletion;
 }

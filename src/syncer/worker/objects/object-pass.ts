@@ -162,8 +162,13 @@ export class ObjectPass {
       case 'readConsumer':
         await subject.view.readConsumer();
         return undefined;
-      case 'addFinalizer':
       case 'removeFinalizer':
+        // Before the finalizer goes: afterwards there may be no object to tell it of.
+        if (decision.left !== undefined)
+          this.#options.teller.tell(subject.record, consumer, 'Warning', unproven(decision.left));
+        await this.#patchConsumer(decision.patch, subject);
+        return undefined;
+      case 'addFinalizer':
         await this.#patchConsumer(decision.patch, subject);
         return undefined;
     }
@@ -286,6 +291,13 @@ function orphaned(target: ObjectName): { reason: string; message: string } {
 
 function leftBehind(target: ObjectName): { reason: string; message: string } {
   const message = `The binding was released by force: the provider's copy ${describeName(target)}, if there is one, stays there.`;
+  return { reason: 'LeftBehind', message };
+}
+
+function unproven(target: ObjectName): { reason: string; message: string } {
+  const message =
+    `The provider's object ${describeName(target)} stays: somebody on the provider has changed the marks that prove whose copy it is. ` +
+    'Ask the provider to remove it if it is not needed.';
   return { reason: 'LeftBehind', message };
 }
 

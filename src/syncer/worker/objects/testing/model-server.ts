@@ -201,7 +201,7 @@ export class ModelServer {
     const key = nameOf(object.metadata);
     if (this.#objects.has(key)) throw apiError(409, 'AlreadyExists', `${key} exists`);
     const next = pruned(object, this.schema);
-    if (dryRun) return next;
+    if (dryRun) return this.mutate(structuredClone(next));
     return this.#store(key, undefined, next, (stored) => this.#updated(undefined, stored, 'client'));
   }
 
@@ -214,7 +214,7 @@ export class ModelServer {
     if (patched.metadata.resourceVersion !== shown.metadata.resourceVersion) throw staleVersion();
     if (patched.metadata.uid !== shown.metadata.uid) throw otherUid();
     const next = pruned(patched, this.schema);
-    if (options.dryRun === true) return next;
+    if (options.dryRun === true) return this.mutate(structuredClone(next));
     const left = (patched.metadata.managedFields ?? []).map(managerOf);
     if (isEnteredIn(patched, patched.apiVersion)) this.retired = undefined;
     const dropped = [...stored.managers.keys()].filter((name) => !left.includes(name));
