@@ -40,6 +40,17 @@ generate: node_modules
 build: node_modules
 	@npm run -s build
 
+## reference: docs/reference/plugin-commands.md from the plugin's commands
+reference: node_modules
+	@node --import tsx cmd/kubectl-kcp-bind/write-reference.ts
+
+## release: the plugin with licence and reference as an archive in dist/
+release: build
+	@rm -rf dist/release && mkdir -p dist/release
+	@cp dist/plugin/kubectl-kcp-bind LICENSE docs/reference/plugin.md docs/reference/plugin-commands.md dist/release/
+	@tar -C dist/release -czf dist/kubectl-kcp-bind-$$(node -p "require('./package.json').version").tar.gz .
+	@cd dist && sha256sum kubectl-kcp-bind-*.tar.gz | tee kubectl-kcp-bind.sha256
+
 ## tools: the real programs that tests run (KCP_BIN=, BACKEND_BIN= name existing ones)
 tools:
 	@node scripts/tools.mjs
@@ -62,4 +73,4 @@ node_modules: package.json package-lock.json
 	@npm ci --no-fund --no-audit
 	@touch node_modules
 
-.PHONY: demo test unit e2e bench-up lint types generate build tools install-plugin clean help
+.PHONY: demo test unit e2e bench-up lint types generate build reference release tools install-plugin clean help

@@ -7,7 +7,7 @@ export const ALONE = ['modes', 'schema', 'faults'];
  * End-to-end suites on real servers. Each folder below e2e/suites is a project; projects run beside each
  * other, each in workspaces of its own, on servers that the global set-up starts once for all.
  */
-const SUITES = ['demo', 'install', 'lifecycle', 'input', 'sync', ...ALONE];
+const SUITES = ['demo', 'install', 'lifecycle', 'input', 'sync', 'plugin', ...ALONE];
 
 const common = {
   testEnvironment: 'node',

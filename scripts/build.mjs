@@ -3,7 +3,7 @@
  * `--plugin FILE` builds only the plugin, into that file.
  */
 import { build } from 'esbuild';
-import { chmod, readFile } from 'node:fs/promises';
+import { chmod, readdir, readFile } from 'node:fs/promises';
 
 const { version } = JSON.parse(await readFile('package.json', 'utf8'));
 
@@ -25,19 +25,37 @@ const common = {
   },
 };
 
+/** What `kubectl apply -k apiexport` applies, for `kubectl kcp bind install`. */
+async function readManifests() {
+  const texts = [];
+  for (const folder of ['apiresourceschemas', 'apiexport']) {
+    for (const name of (await readdir(folder)).sort()) {
+      if (name.endsWith('.yaml') && name !== 'kustomization.yaml')
+        texts.push(await readFile(`${folder}/${name}`, 'utf8'));
+    }
+  }
+  return texts.join('\n---\n');
+}
+
 /**
  * One file, whatever is imported lazily included; nothing is evaluated before it is needed, node's own modules
  * neither (as an ES module it would load all of them at every start). It has no extension, so that node takes it
  * for CommonJS or for an ES module by the package.json of the folder where a user puts it: it has to be both.
  */
 async function buildPlugin(outfile) {
+  const manifests = await readManifests();
   await build({
     ...common,
     format: 'cjs',
     banner: {
       js: "#!/usr/bin/env node\nvar require = process.getBuiltinModule('node:module').createRequire(process.argv[1]);",
     },
-    define: { ...common.define, 'import.meta.url': 'undefined' },
+    define: {
+      ...common.define,
+      'import.meta.url': 'undefined',
+      "process.env['KCP_KUBE_BIND_MANIFESTS']": JSON.stringify(manifests),
+      'process.env.KCP_KUBE_BIND_MANIFESTS': JSON.stringify(manifests),
+    },
     outfile,
     entryPoints: ['cmd/kubectl-kcp-bind/main.ts'],
     sourcemap: false,

@@ -26,6 +26,8 @@ export interface Environment {
   /** Colours may be used on standard error. */
   readonly color: boolean;
   readonly version: string;
+  /** YAML documents of the client's installation; undefined in a build without them. */
+  readonly manifests: string | undefined;
 }
 
 /** Reads the running process once. */
@@ -46,6 +48,7 @@ export function readEnvironment(): Environment {
     color: stderr.isTerminal && allowsColor(variables),
     // Put in by the bundler (scripts/build.mjs).
     version: process.env['KCP_KUBE_BIND_VERSION'] ?? 'development',
+    manifests: process.env['KCP_KUBE_BIND_MANIFESTS'],
   };
 }
 

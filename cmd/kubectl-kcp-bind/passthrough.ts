@@ -5,9 +5,11 @@ import { firstOperand } from './argv.js';
 
 /** The words that this plugin itself knows after `kubectl kcp bind`. */
 export const OWN_COMMANDS: ReadonlySet<string> = new Set([
+  'cleanup',
   'completion',
   'doctor',
   'help',
+  'install',
   'list',
   'login',
   'status',

@@ -74,7 +74,9 @@ function addCommands(program: Command, options: ProgramOptions): void {
     async (...parameters: unknown[]): Promise<void> => {
       const own: FlagValues = { ...givenBefore(program), ...command.opts<FlagValues>() };
       rejectBindFlags(program, command);
-      const operand = parameters[0];
+      // Of a command without operands the first is its flags.
+      const [first] = parameters;
+      const operand = typeof first === 'string' || Array.isArray(first) ? first : undefined;
       await options.invoke(readGlobalOptions(own), async (context) => (await load())(context, operand, own));
     };
 
@@ -121,6 +123,22 @@ function addCommands(program: Command, options: ProgramOptions): void {
   unbind.option('--timeout <duration>', 'stop waiting after this time', '10m');
   addDryRun(unbind, ['none', 'client']);
   unbind.action(run(unbind, async () => (await import('./commands/unbind.js')).unbind));
+
+  const install = add(
+    'install',
+    'Install the client into this workspace, for admins; shows first what differs',
+  );
+  on(install, '-y, --yes', 'do not ask');
+  addDryRun(install, ['none', 'client']);
+  install.action(run(install, async () => (await import('./commands/install.js')).install));
+
+  const cleanup = add(
+    'cleanup',
+    'Where no controller is left: take our finalizers off the objects of this workspace; shows them first',
+  );
+  on(cleanup, '-y, --yes', 'do not ask');
+  addDryRun(cleanup, ['none', 'client']);
+  cleanup.action(run(cleanup, async () => (await import('./commands/cleanup.js')).cleanup));
 
   const version = add('version', 'Show the version of this plugin');
   version.action(run(version, async () => (await import('./commands/version.js')).version));

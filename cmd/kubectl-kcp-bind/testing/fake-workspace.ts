@@ -118,21 +118,37 @@ export class FakeWorkspace {
     if (url.pathname === `/clusters/${this.#workspace}/version`) {
       return { status: 200, body: { gitVersion: this.gitVersion } };
     }
+    const group = new RegExp(`^/clusters/${this.#workspace}/apis/([^/]+)$`).exec(url.pathname)?.[1];
+    if (group !== undefined && this.#isServed(group)) {
+      return { status: 200, body: { preferredVersion: { groupVersion: `${group}/v1`, version: 'v1' } } };
+    }
     const target = this.#target(url.pathname);
     if (target === undefined) {
       return failure(404, 'NotFound', 'the server could not find the requested resource');
     }
     const { apiVersion, name, resource } = target;
-    const dryRun = url.searchParams.get('dryRun') === 'All';
+    return this.#serveTarget(request, url.searchParams, { apiVersion, name, resource });
+  }
+
+  #serveTarget(
+    request: SeenRequest,
+    query: URLSearchParams,
+    target: { apiVersion: string; resource: string; name: string | undefined },
+  ): Answer {
+    const { apiVersion, name = '', resource } = target;
+    const dryRun = query.get('dryRun') === 'All';
+    const isApply = query.has('fieldManager') && this.get(resource, name) === undefined;
     switch (request.method) {
       case 'GET':
-        return name === undefined ? this.#list(apiVersion, resource) : this.#read(resource, name);
+        return name === '' ? this.#list(apiVersion, resource) : this.#read(resource, name);
       case 'POST':
         return this.#create(resource, request.body as KubeObject, dryRun);
       case 'PATCH':
-        return this.#patch(resource, name ?? '', request.body as Record<string, unknown>);
+        return isApply
+          ? this.#create(resource, request.body as KubeObject, dryRun)
+          : this.#patch(resource, name, request.body as Record<string, unknown>);
       case 'DELETE':
-        return this.#delete(resource, name ?? '', request.body);
+        return this.#delete(resource, name, request.body);
       default:
         return failure(405, 'MethodNotAllowed', 'not in this fake');
     }
@@ -186,6 +202,10 @@ export class FakeWorkspace {
     const old = this.get(resource, name);
     if (old === undefined) return notFound(resource, name);
     const stored = this.put(resource, mergePatch(old, patch) as KubeObject);
+    if (old.metadata.deletionTimestamp !== undefined && (stored.metadata.finalizers ?? []).length === 0) {
+      this.remove(resource, name);
+      return { status: 200, body: stored };
+    }
     this.reaction(stored, this);
     return { status: 200, body: stored };
   }

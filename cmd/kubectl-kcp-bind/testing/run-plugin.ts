@@ -30,6 +30,8 @@ export interface RunSetup {
   readonly interrupt?: AbortSignal;
   /** What is really dialled for a server, for those that do not exist. */
   readonly dial?: (server: string) => string;
+  /** The client's installation. */
+  readonly manifests?: string;
   /** What standard input holds where there is no terminal. */
   readonly input?: string;
   /** `expire` ends the time of `--timeout` now. */
@@ -77,6 +79,7 @@ export async function runPlugin(setup: RunSetup): Promise<RunResult> {
     interactive: setup.answers !== undefined,
     color: false,
     version: 'v0-test',
+    manifests: setup.manifests,
   };
   const effects: Effects = {
     clock,
