@@ -15,6 +15,7 @@ import { member } from './field-access.js';
 import { sentGeneration } from './sent-generation.js';
 import { conventionalNamespace, toProviderKey } from './key-mapping.js';
 import { FORMER_MANAGERS, entryPositions, ourOwnership, ownershipOf } from './managed-fields.js';
+import type { Ownership } from './managed-fields.js';
 import type { ObjectMemory } from './object-memory.js';
 import { stripMarks } from './orphan.js';
 import { classifyCopy, isCopyOfBinding, wasCopyOf } from './ownership.js';
@@ -88,7 +89,7 @@ export interface UpdateCopy {
   /** JSON patches, one of which has to come first: the next one where the server refuses the former. */
   readonly prepare: readonly GuardedPatch[];
   readonly deviations: readonly Deviation[];
-  /** At a takeover: fields of others that stay. */
+  /** Fields that stay although the object does not say them: of others, or of nobody who can be told any more. */
   readonly kept: readonly string[];
 }
 
@@ -199,8 +200,17 @@ function decideUpdate(input: UpInput, copy: KubeObject, target: ObjectName): UpD
     uid: copy.metadata.uid ?? '',
     prepare: preparations(copy, (mode) => removalsBeforeApply(desired.object, copy, ownership?.root, mode)),
     deviations,
-    kept: [],
+    kept: repeated ? [] : ownerlessFields(desired, copy, ownership),
   };
+}
+
+/** Where the managedFields are lost, what the user has taken away since the last write is nobody's. */
+function ownerlessFields(
+  desired: DesiredCopy,
+  copy: KubeObject,
+  ownership: Ownership | undefined,
+): readonly string[] {
+  return ownership === undefined ? foreignFields(desired.object, copy) : [];
 }
 
 /** Needs the live object with all its managedFields. */

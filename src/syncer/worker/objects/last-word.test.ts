@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { WIDGET } from '../../engine/testing/model-schema.js';
 import type { ModelSchema } from '../../engine/testing/model-schema.js';
 import { nameOf } from './testing/model-object.js';
-import { A, COPY_A, SyncBench } from './testing/sync-bench.js';
+import { A, COPY_A, GVR, SyncBench } from './testing/sync-bench.js';
 
 const SCALAR: ModelSchema = { kind: 'scalar' };
 const ITEM: ModelSchema = { kind: 'struct', fields: { key: SCALAR, v: SCALAR, tags: { kind: 'set' } } };
@@ -107,5 +107,52 @@ describe('a dry run', () => {
     bench.put(A, { spec: { list, name: 'not known there' } });
     await bench.advance(60_000);
     expect((copy()?.['spec'] as { list: unknown[] }).list).toEqual(expect.arrayContaining(list));
+  });
+});
+
+describe('a namespace that the provider maps elsewhere', () => {
+  it('gets new copies, and an event names the former one, which stays', async () => {
+    bench = await new SyncBench().start();
+    bench.put(A, { spec: { size: 1 } });
+    await bench.idle();
+    bench.namespaces.giveAs('ns', 'elsewhere');
+    await bench.advance(60_000);
+    expect(bench.provider.object('elsewhere/a')?.['spec']).toMatchObject({ size: 1 });
+    expect(copy()?.['spec']).toMatchObject({ size: 1 });
+    const named = bench.events.filter(({ reason }) => reason === 'LeftBehind');
+    expect(named.map(({ message }) => message.includes(nameOf(COPY_A)))).toEqual([true]);
+  });
+});
+
+describe('a copy whose managedFields were lost while nobody looked', () => {
+  it.each([
+    ['with an edit meanwhile, keeps what cannot be told, and says how to be rid of it', { size: 1 }, 1],
+    ['without one, is made ours again without a word', { size: 1, name: 'x' }, 0],
+  ])('%s', async (_name, spec, told) => {
+    bench = await new SyncBench().start();
+    const { provider } = bench;
+    bench.put(A, { spec: { size: 1, name: 'x' } });
+    await bench.idle();
+    await bench.sync.close();
+    await provider.client().patch(GVR, COPY_A, 'json', [
+      {
+        op: 'replace',
+        path: '/metadata/resourceVersion',
+        value: copy()?.metadata.resourceVersion ?? '',
+      },
+      { op: 'replace', path: '/metadata/managedFields', value: [] },
+    ]);
+    if (told > 0) bench.put(A, { spec });
+    await bench.restart();
+    const messages = bench.events.filter(({ reason }) => reason === 'Mutated').map(({ message }) => message);
+    expect(messages).toEqual(
+      Array.from({ length: told }, () => expect.stringContaining('spec.name') as unknown),
+    );
+    // As the message says: the field is ours again, and goes.
+    bench.put(A, { spec: { size: 1, name: 'y' } });
+    await bench.idle();
+    bench.put(A, { spec: { size: 1 } });
+    await bench.idle();
+    expect(copy()?.['spec']).toEqual({ size: 1, replicas: 3 });
   });
 });

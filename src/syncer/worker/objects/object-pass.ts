@@ -123,6 +123,7 @@ export class ObjectPass {
       record.missingSince = undefined;
       const context = this.#options.context();
       const place = placeOfCopy(view.name, context);
+      if (!place.guessed) this.#notePlace(place.target, consumer, record);
       if (place.guessed && !this.#options.namespacesKnown() && !this.#options.force()) return WAITING;
       const decision = decideUp({
         consumer,
@@ -235,8 +236,20 @@ export class ObjectPass {
       return;
     }
     if (record.notice !== undefined) teller.tell(record, consumer, 'Warning', record.notice);
-    if (step.kind === 'updateCopy' && step.cause === 'takeover')
-      teller.tell(record, consumer, 'Normal', adopted(target, step.kept));
+    if (step.kind === 'createCopy') return;
+    if (step.cause === 'takeover') teller.tell(record, consumer, 'Normal', adopted(target, step.kept));
+    else if (step.kept.length > 0) teller.tell(record, consumer, 'Warning', ownerless(target, step.kept));
+  }
+
+  /**
+   * The provider may map a namespace elsewhere. The copy that is there already is not followed: what is stored behind
+   * it may be all that the user has, and one wrong status of the provider must not be enough to delete it.
+   */
+  #notePlace(target: ObjectName, consumer: KubeObject, record: ObjectRecord): void {
+    const { place } = record;
+    record.place = target;
+    if (place === undefined || place.namespace === target.namespace) return;
+    this.#options.teller.tell(record, consumer, 'Warning', moved(place, target));
   }
 
   async #deleteCopy(target: ObjectName, uid: string, { view }: Subject): Promise<void> {
@@ -292,6 +305,20 @@ function orphaned(target: ObjectName): { reason: string; message: string } {
 function leftBehind(target: ObjectName): { reason: string; message: string } {
   const message = `The binding was released by force: the provider's copy ${describeName(target)}, if there is one, stays there.`;
   return { reason: 'LeftBehind', message };
+}
+
+function moved(from: ObjectName, to: ObjectName): { reason: string; message: string } {
+  const message =
+    `The provider has given this namespace another place: the copy is ${describeName(to)} now. The former one, ${describeName(from)}, ` +
+    'stays as it is and is looked after no more. Ask the provider to bring over what it holds, and to remove it.';
+  return { reason: 'LeftBehind', message };
+}
+
+function ownerless(target: ObjectName, kept: readonly string[]): { reason: string; message: string } {
+  const message =
+    `The provider has lost the record of who set which field of ${describeName(target)}. These stay although this object does not say them: ` +
+    `${kept.join(', ')}. To remove one that was yours, set it here once more and take it away again.`;
+  return { reason: 'Mutated', message };
 }
 
 function unproven(target: ObjectName): { reason: string; message: string } {

@@ -1,3 +1,4 @@
+import type { ObjectName } from '../../../kube/object.js';
 import { EMPTY_MEMORY } from '../../engine/object-memory.js';
 import type { ObjectMemory } from '../../engine/object-memory.js';
 import type { Trouble } from './object-failure.js';
@@ -13,6 +14,8 @@ export interface ObjectRecord {
   notice: Trouble | undefined;
   /** What the last event said, so that it is not said again. */
   told: string | undefined;
+  /** Where the copy was when it was in order last. */
+  place: ObjectName | undefined;
   /** Since when the consumer's object has been missing, milliseconds since the epoch. */
   missingSince: number | undefined;
   /** The copy was refused: no write is tried before this time, milliseconds since the epoch. */
@@ -58,6 +61,7 @@ export class ObjectRecords<K extends string> {
       failing: undefined,
       notice: undefined,
       told: undefined,
+      place: undefined,
       missingSince: undefined,
       heldUntil: 0,
       released: false,
