@@ -129,6 +129,8 @@ describe('bind URL --handshake=local', () => {
     expect(other.code).toBe(EXIT_CODES.ok);
     expect(other.opened).toEqual([]);
     expect(workspace.get('kubebindbindings', 'sheriffs')).toBeDefined();
+    const doctor = await plugin(['doctor', '-o', 'json']);
+    expect(JSON.parse(doctor.stdout)).toMatchObject({ handshake: 'local' });
     expect((await plugin(['templates'])).stdout).toMatch(/cowboys .*labels app=cowboy/);
   });
 

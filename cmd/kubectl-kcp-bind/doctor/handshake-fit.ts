@@ -1,3 +1,4 @@
+import { localBackend } from '../account/secret-connection.js';
 import { printable } from '../output/printable.js';
 import type { Connection } from '../typed-objects.js';
 import { ok, warning, type Check } from './check.js';
@@ -46,6 +47,9 @@ export function checkHandshake(
   }
   if (withBackend.some(({ status }) => status?.phase === 'Connected')) {
     return { fit: 'controller', check: ok('handshake', 'controller: a login has succeeded with it') };
+  }
+  if (connections.some((connection) => localBackend(connection) !== undefined)) {
+    return { fit: 'local', check: ok('handshake', 'local: a connection was made with it') };
   }
   return {
     fit: 'unknown',
