@@ -5,7 +5,6 @@ import { jsonEqual } from '../../../kube/json.js';
 import type { KubeObject } from '../../../kube/object.js';
 import { fieldSet, stepsOf, valueAtSteps } from '../../engine/testing/model-fields.js';
 import { WIDGET } from '../../engine/testing/model-schema.js';
-import { CONTRACT } from './testing/sync-bench.js';
 import { World } from './testing/world.js';
 import type { Step } from './testing/world.js';
 
@@ -55,6 +54,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       do: fc.constantFrom(
         'delete' as const,
         'deleteCopy' as const,
+        'remake' as const,
         'hold' as const,
         'unhold' as const,
         'strip' as const,
@@ -143,51 +143,71 @@ function missing(wanted: JsonValue, there: JsonValue | undefined, path = 'spec')
   return jsonEqual(wanted, there) ? [] : [path];
 }
 
+/** An object that was there first stays as it is, or keeps what the user's object does not say. */
+function expectForeign({ bench, foreign, place }: World, mayAdopt: boolean): void {
+  if (foreign === undefined) return;
+  const now = bench.provider.object(`${place}/foreign`);
+  if (!mayAdopt) expect(contentOf(now)).toEqual(contentOf(foreign));
+  const spec = foreign['spec'] as JsonObject;
+  // What the user's object says wins, defaults of the workspace included.
+  const said = mayAdopt ? (bench.consumer.object('ns/foreign')?.['spec'] as JsonObject | undefined) : {};
+  expect(missing({ ...spec, ...said }, now?.['spec'])).toEqual([]);
+}
+
 describe('whatever happens on both sides, in any order, with crashes between any two requests', () => {
-  it('both sides converge, nothing is written afterwards, and nothing of others is touched', async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 20 }), async (steps) => {
-        const world = new World();
-        const { bench } = world;
-        try {
-          await bench.start();
-          for (const next of steps) await world.take(next);
-          await world.settle();
-          // Whoever empties a container of ours on the provider leaves an empty one that nobody owns.
-          const emptiedByOthers = steps.some((next) => next.do === 'drift');
-          for (const object of bench.consumer.all()) {
-            const { name: id } = object.metadata;
-            expect(object.metadata.deletionTimestamp).toBeUndefined();
-            if (id === 'foreign') continue;
-            const wanted = world.wanted.get(id) ?? {};
-            const copy = bench.provider.object(`${CONTRACT}-ns/${id}`);
-            expect(missing({ ...wanted, replicas: wanted['replicas'] ?? 3 }, object['spec'])).toEqual([]);
-            expect(missing(wanted, copy?.['spec'])).toEqual([]);
-            expect(copy === undefined ? [] : leftovers(copy, wanted, emptiedByOthers)).toEqual([]);
-            expect(copy?.metadata.labels?.['l']).toBe(object.metadata.labels?.['l']);
-            expect(object['status']).toEqual(copy?.['status']);
+  it.each([
+    { isolation: 'Prefixed', conflictPolicy: 'Fail', runs: RUNS },
+    { isolation: 'Prefixed', conflictPolicy: 'Adopt', runs: RUNS / 2 },
+    { isolation: 'None', conflictPolicy: 'Fail', runs: RUNS / 4 },
+    { isolation: 'None', conflictPolicy: 'Adopt', runs: RUNS / 4 },
+  ] as const)(
+    'both sides converge, nothing is written afterwards, and nothing of others is touched: %j',
+    async (options) => {
+      await fc.assert(
+        fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 20 }), async (steps) => {
+          const world = new World(options);
+          const { bench } = world;
+          try {
+            await bench.start();
+            for (const next of steps) await world.take(next);
+            await world.settle();
+            // Whoever empties a container of ours on the provider leaves an empty one that nobody owns.
+            const emptiedByOthers = steps.some((next) => next.do === 'drift' || next.do === 'remake');
+            for (const object of bench.consumer.all()) {
+              const { name: id } = object.metadata;
+              expect(object.metadata.deletionTimestamp).toBeUndefined();
+              if (id === 'foreign') continue;
+              const wanted = world.wanted.get(id) ?? {};
+              const copy = bench.provider.object(`${world.place}/${id}`);
+              expect(missing({ ...wanted, replicas: wanted['replicas'] ?? 3 }, object['spec'])).toEqual([]);
+              expect(missing(wanted, copy?.['spec'])).toEqual([]);
+              expect(copy === undefined ? [] : leftovers(copy, wanted, emptiedByOthers)).toEqual([]);
+              expect(copy?.metadata.labels?.['l']).toBe(object.metadata.labels?.['l']);
+              expect(object['status']).toEqual(copy?.['status']);
+            }
+            const names = bench.consumer.all().map((object) => object.metadata.name);
+            expect(
+              bench.provider
+                .all()
+                .every(
+                  (object) => names.includes(object.metadata.name) || object.metadata.name === 'foreign',
+                ),
+            ).toBe(true);
+            expect([...world.wanted.keys()].every((id) => names.includes(id))).toBe(true);
+            const mayAdopt = options.conflictPolicy === 'Adopt' && options.isolation === 'Prefixed';
+            expectForeign(world, mayAdopt);
+            expect(world.wrongDeletes).toEqual([]);
+            expect(world.pausedWrites).toEqual([]);
+            bench.takeWrites();
+            await bench.advance(2 * HOUR);
+            expect(bench.takeWrites()).toEqual([]);
+          } finally {
+            await bench.close();
           }
-          const names = bench.consumer.all().map((object) => object.metadata.name);
-          expect(
-            bench.provider
-              .all()
-              .every((object) => names.includes(object.metadata.name) || object.metadata.name === 'foreign'),
-          ).toBe(true);
-          expect([...world.wanted.keys()].every((id) => names.includes(id))).toBe(true);
-          if (world.foreign !== undefined)
-            expect(contentOf(bench.provider.object(`${CONTRACT}-ns/foreign`))).toEqual(
-              contentOf(world.foreign),
-            );
-          expect(world.wrongDeletes).toEqual([]);
-          expect(world.pausedWrites).toEqual([]);
-          bench.takeWrites();
-          await bench.advance(2 * HOUR);
-          expect(bench.takeWrites()).toEqual([]);
-        } finally {
-          await bench.close();
-        }
-      }),
-      { numRuns: RUNS },
-    );
-  }, 120_000);
+        }),
+        { numRuns: options.runs },
+      );
+    },
+    120_000,
+  );
 });

@@ -10,7 +10,7 @@ export type SideName = 'consumer' | 'provider';
 /** Something that happens to one object, named `name`. */
 export type ObjectStep = { readonly name: string } & (
   | { readonly do: 'put'; readonly spec: JsonObject; readonly label: string }
-  | { readonly do: 'delete' | 'deleteCopy' | 'hold' | 'unhold' | 'strip' }
+  | { readonly do: 'delete' | 'deleteCopy' | 'remake' | 'hold' | 'unhold' | 'strip' }
   | { readonly do: 'status' | 'userStatus'; readonly status: JsonObject | undefined }
   | { readonly do: 'drift'; readonly spec: JsonObject }
 );
@@ -27,9 +27,16 @@ export type Step = ObjectStep | WorldStep | { readonly do: 'foreign'; readonly s
 
 const HOUR = 3_600_000;
 
+export interface WorldOptions {
+  readonly isolation: 'Prefixed' | 'None';
+  readonly conflictPolicy: 'Fail' | 'Adopt';
+}
+
 /** Two servers and a sync between them, to which anything may happen. */
 export class World {
-  readonly bench = new SyncBench();
+  readonly bench: SyncBench;
+  /** The provider's namespace for `ns`. */
+  readonly place: string;
   readonly wanted = new Map<string, JsonObject>();
   foreign: KubeObject | undefined;
   /** Deletions that nobody asked for. */
@@ -44,8 +51,10 @@ export class World {
     provider: new Map(),
   };
 
-  constructor() {
-    this.bench.namespaces.give('ns');
+  constructor({ isolation, conflictPolicy }: WorldOptions) {
+    this.bench = new SyncBench({ target: { isolation }, policy: { conflictPolicy } });
+    this.place = isolation === 'None' ? 'ns' : `${CONTRACT}-ns`;
+    this.bench.namespaces.giveAs('ns', this.place);
     this.bench.consumer.intercept = (request, when) => this.#intercept('consumer', request, when);
     this.bench.provider.intercept = (request, when) => this.#intercept('provider', request, when);
   }
@@ -85,7 +94,7 @@ export class World {
   #takeWithObject(next: ObjectStep): void {
     const { bench, wanted } = this;
     const target = { namespace: 'ns', name: next.name };
-    const copy = { namespace: `${CONTRACT}-ns`, name: next.name };
+    const copy = { namespace: this.place, name: next.name };
     switch (next.do) {
       case 'put':
         if (bench.consumer.object(nameOf(target))?.metadata.deletionTimestamp !== undefined) return;
@@ -98,6 +107,9 @@ export class World {
         return;
       case 'deleteCopy':
         bench.provider.remove(copy);
+        return;
+      case 'remake':
+        this.#remake(copy);
         return;
       case 'hold':
       case 'unhold': {
@@ -124,7 +136,7 @@ export class World {
 
   #putForeign(spec: JsonObject): void {
     const { bench } = this;
-    const place = { namespace: `${CONTRACT}-ns`, name: 'foreign' };
+    const place = { namespace: this.place, name: 'foreign' };
     if (this.foreign !== undefined) return;
     this.foreign = bench.provider.edit(place, (object) => ({ ...object, spec }));
     bench.put({ namespace: 'ns', name: 'foreign' }, { spec: { size: 1 } });
@@ -170,6 +182,22 @@ export class World {
   #editCopy(target: ObjectName, change: (object: KubeObject) => KubeObject): void {
     if (this.bench.provider.object(nameOf(target)) === undefined) return;
     this.bench.provider.edit(target, change, 'provider-controller');
+  }
+
+  /** The provider replaces the copy by force: the same content, and nobody's record of who wrote it. */
+  #remake(target: ObjectName): void {
+    const copy = this.bench.provider.object(nameOf(target));
+    if (copy === undefined || copy.metadata.deletionTimestamp !== undefined) return;
+    const { labels, annotations } = copy.metadata;
+    this.bench.provider.vanish(target);
+    this.bench.provider.edit(
+      target,
+      (made) => ({
+        ...copy,
+        metadata: { ...made.metadata, ...(labels && { labels }), ...(annotations && { annotations }) },
+      }),
+      'provider-controller',
+    );
   }
 
   #resume(): void {
