@@ -9,7 +9,7 @@ export type ReferencePath = readonly PathStep[];
 const MAX_LENGTH = 512;
 const MAX_STEPS = 16;
 /** An object refers to no more than this many things through one path. */
-export const MAX_VALUES = 256;
+export const MAX_VALUES = 257;
 
 const EACH: PathStep = { kind: 'each' };
 /** Characters that mean something else in one of the path languages: nothing is guessed about them. */

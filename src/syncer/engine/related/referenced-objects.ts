@@ -10,6 +10,9 @@ export interface ReferencedObject extends ObjectName {
   readonly stated: boolean;
 }
 
+/** So many references of one kind are followed; one more is found, so that a cut is noticed. */
+export const MAX_REFERENCES = MAX_VALUES - 1;
+
 const NAME = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
 
 /**

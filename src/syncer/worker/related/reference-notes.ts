@@ -1,6 +1,6 @@
 import type { KubeObject } from '../../../kube/object.js';
 import type { MappingRule, NamespaceLookup } from '../../engine/key-mapping.js';
-import { resolvesOnProvider } from '../../engine/related/referenced-objects.js';
+import { MAX_REFERENCES, resolvesOnProvider } from '../../engine/related/referenced-objects.js';
 import { describeName } from '../../engine/sync-context.js';
 import type { Referrer } from './referrers.js';
 
@@ -30,6 +30,7 @@ export class ReferenceNotes {
   /** To be called when an object, or the mapping of namespaces, has changed. */
   check(referrer: Referrer): void {
     const { kind, tell } = this.#options;
+    if (referrer.cut) this.#tellOfCut(referrer.object);
     const broken = this.#broken(referrer);
     const uid = referrer.object.metadata.uid ?? '';
     if (broken.length === 0) {
@@ -42,6 +43,17 @@ export class ReferenceNotes {
     if (this.#told.get(uid) === message) return;
     this.#told.set(uid, message);
     tell(referrer.object, { reason: 'ReferenceMapped', message });
+  }
+
+  #tellOfCut(object: KubeObject): void {
+    const { kind, tell } = this.#options;
+    const id = `${object.metadata.uid ?? ''} cut`;
+    if (this.#told.has(id)) return;
+    const message =
+      `This object refers to more than ${String(MAX_REFERENCES)} objects of kind ${kind}; those after them are not copied. ` +
+      'Refer to fewer of them from one object.';
+    this.#told.set(id, message);
+    tell(object, { reason: 'ReferencesCut', message });
   }
 
   /** One sentence about all of them; undefined where there are none. */

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { ResourceStore } from '../../../kube/cache/store.js';
 import type { KubeObject, LogicalCluster } from '../../../kube/object.js';
 import { parseClaimSelector } from '../../engine/related/claim-selector.js';
+import { ReferenceNotes } from './reference-notes.js';
 import { Referrers } from './referrers.js';
 
 const CLUSTER = 'abc' as LogicalCluster;
@@ -58,6 +59,31 @@ describe('objects that refer to others', () => {
     remove('two');
     expect(referrers.refersTo({ namespace: 'ns', name: 'a' })).toBe(false);
     expect(referrers.refersTo({ namespace: 'other', name: 'b' })).toBe(false);
+  });
+
+  it.each([
+    [256, 0],
+    [300, 1],
+  ])('say so where they refer to too many (%d)', (count, told) => {
+    const events: string[] = [];
+    const notes = new ReferenceNotes({
+      rule: { isolation: 'Prefixed', contractNamespace: 'c' },
+      namespaces: { providerNamespace: () => undefined, consumerNamespace: () => undefined },
+      kind: 'Secret',
+      tell: (_object, { reason }) => events.push(reason),
+    });
+    const { store, set } = databases();
+    const referrers = new Referrers({
+      references,
+      onReferenced: () => undefined,
+      onReferrer: (referrer) => notes.check(referrer),
+    });
+    referrers.attach(new Map([['databases.example.org', store]]));
+    const secrets = Array.from({ length: count }, (_, index) => `s${String(index)}`);
+    set('one', secrets);
+    set('one', [...secrets].reverse());
+    expect(events).toEqual(Array.from({ length: told }, () => 'ReferencesCut'));
+    expect(referrers.refersTo({ namespace: 'ns', name: 's255' })).toBe(true);
   });
 
   it('keep what they refer to when they vanish without having been deleted', () => {

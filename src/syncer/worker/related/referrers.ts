@@ -1,7 +1,7 @@
 import type { ObjectStore, StoreChange } from '../../../kube/cache/object-store.js';
 import type { KubeObject, ObjectName } from '../../../kube/object.js';
 import type { ClaimReference } from '../../engine/related/claim-selector.js';
-import { referencedObjects } from '../../engine/related/referenced-objects.js';
+import { MAX_REFERENCES, referencedObjects } from '../../engine/related/referenced-objects.js';
 import type { ReferencedObject } from '../../engine/related/referenced-objects.js';
 
 /** An object of the consumer that refers to others. */
@@ -10,6 +10,8 @@ export interface Referrer {
   readonly api: string;
   readonly object: KubeObject;
   readonly referenced: readonly ReferencedObject[];
+  /** There are more of them, which are not followed. */
+  readonly cut: boolean;
 }
 
 export interface ReferrersOptions {
@@ -101,21 +103,24 @@ export class Referrers {
 
   #set(api: string, object: KubeObject): void {
     const references = this.#apis.get(api) ?? [];
+    const found = references.map((reference) => referencedObjects(object, reference));
+    const cut = found.some((each) => each.length > MAX_REFERENCES);
     this.#replace(
       api,
       object,
-      references.flatMap((reference) => referencedObjects(object, reference)),
+      found.flatMap((each) => each.slice(0, MAX_REFERENCES)),
+      cut,
     );
   }
 
-  #replace(api: string, object: KubeObject, referenced: readonly ReferencedObject[]): void {
+  #replace(api: string, object: KubeObject, referenced: readonly ReferencedObject[], cut = false): void {
     const key = `${api} ${addressOf(object.metadata)}`;
     const before = this.#referrers.get(key)?.referenced ?? [];
     const old = distinct(before);
     const now = distinct(referenced);
     if (referenced.length === 0) this.#referrers.delete(key);
     else {
-      const referrer = { api, object, referenced };
+      const referrer = { api, object, referenced, cut };
       this.#referrers.set(key, referrer);
       this.#options.onReferrer(referrer);
     }
