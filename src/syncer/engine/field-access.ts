@@ -7,17 +7,6 @@ export function member(value: JsonValue | undefined, key: string): JsonValue | u
   return isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
 }
 
-/** The value at a path; undefined where a step leads nowhere. */
-export function valueAt(value: JsonValue | undefined, path: JsonPath): JsonValue | undefined {
-  let current = value;
-  for (const step of path) {
-    if (typeof step === 'string') current = member(current, step);
-    else current = Array.isArray(current) ? current[step] : undefined;
-    if (current === undefined) return undefined;
-  }
-  return current;
-}
-
 /** A copy without the fields at these paths; shares all parts that no path goes through. */
 export function withoutPaths(object: JsonObject, paths: readonly JsonPath[]): JsonObject {
   let result = object;
