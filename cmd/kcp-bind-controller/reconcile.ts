@@ -3,8 +3,9 @@ import { randomBytes } from 'node:crypto';
 import { GVR } from '../../src/api/gvr.js';
 import { followResource } from '../../src/kube/cache/follow-resource.js';
 import { GENERATED_SELECTOR } from '../../src/reconcilers/binding/owner.js';
+import type { WritePermit } from '../../src/kube/write-permit.js';
 import type { ReconcilerDeps } from '../../src/reconcilers/deps.js';
-import { fencedClient } from '../../src/reconcilers/leader/fence.js';
+import { fencedClient } from '../../src/kube/fenced-client.js';
 import { startControllers } from '../../src/reconcilers/start-controllers.js';
 import { createConnectionStates } from '../../src/state/secret-connection-states.js';
 import { CONNECTION_STATE_SELECTOR } from '../../src/state/state-secret.js';
@@ -22,11 +23,13 @@ export async function reconcile(
     readonly identity: ClientWorkspaceIdentity;
     readonly readiness: Readiness;
     readonly mayWrite: () => boolean;
+    /** The same for the writes of threads; absent: they may always. */
+    readonly writePermit: WritePermit | undefined;
   },
   until: AbortSignal,
 ): Promise<void> {
   const { servers, config, clock, log } = shared;
-  const { identity, readiness, mayWrite } = how;
+  const { identity, readiness, mayWrite, writePermit } = how;
   const client = fencedClient(servers.client, mayWrite);
   const workspaces = openWorkspaces(shared, client, until, { mayWrite });
   const follow = (
@@ -56,6 +59,7 @@ export async function reconcile(
       logLevel: config.logLevel,
       log,
       version: shared.version,
+      writePermit,
     }),
     options: config.syncer,
     clock,

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 
 import { createSystemClock } from '../../src/kube/system-clock.js';
+import { WritePermit } from '../../src/kube/write-permit.js';
 import { Lease } from '../../src/reconcilers/leader/lease.js';
 import { runAsLeader } from '../../src/reconcilers/leader/run-as-leader.js';
 import { identifyClientWorkspace, type ClientWorkspaceIdentity } from './client-workspace.js';
@@ -30,7 +31,8 @@ export async function runController(options: RunOptions): Promise<void> {
   const workspaces = openWorkspaces(shared, servers.client, signal, {
     onClientWorkspace: (event) => reachability.note(event),
   });
-  const lease = createLease(shared);
+  const permit = config.leader.enabled ? new WritePermit(() => process.hrtime.bigint()) : undefined;
+  const lease = createLease(shared, permit);
   const ending = new AbortController();
   let watching: Promise<void> | undefined;
   const server = await createServer(shared, { workspaces, readiness, isLeader: () => lease.isHeld() });
@@ -58,7 +60,7 @@ export async function runController(options: RunOptions): Promise<void> {
     });
     await patiently(() => shared.installationKey.load(), patience);
     readiness.set('installation-key', true, 'loaded');
-    await lead(shared, { identity, lease, readiness, signal });
+    await lead(shared, { identity, lease, permit, readiness, signal });
   } finally {
     ending.abort();
     await watching;
@@ -69,7 +71,7 @@ export async function runController(options: RunOptions): Promise<void> {
   }
 }
 
-function createLease({ servers, config, clock }: Shared): Lease {
+function createLease({ servers, config, clock }: Shared, permit: WritePermit | undefined): Lease {
   return new Lease({
     client: servers.leaseClient,
     namespace: config.namespace,
@@ -78,23 +80,28 @@ function createLease({ servers, config, clock }: Shared): Lease {
     times: config.leader,
     clock,
     monotonic: () => performance.now(),
+    onHeld: (leftMs) => permit?.allowFor(leftMs),
   });
 }
 
 interface Leading {
   readonly identity: ClientWorkspaceIdentity;
   readonly lease: Lease;
+  readonly permit: WritePermit | undefined;
   readonly readiness: Readiness;
   readonly signal: AbortSignal;
 }
 
-async function lead(shared: Shared, { identity, lease, readiness, signal }: Leading): Promise<void> {
+async function lead(shared: Shared, { identity, lease, permit, readiness, signal }: Leading): Promise<void> {
   const { config, clock, log } = shared;
   const work = async (until: AbortSignal): Promise<void> => {
     shared.reconcilerMetrics.leader(true);
     await reconcile(
       shared,
-      { identity, readiness, mayWrite: () => !config.leader.enabled || lease.isHeld() },
+      {
+        ...{ identity, readiness, writePermit: permit },
+        mayWrite: () => !config.leader.enabled || lease.isHeld(),
+      },
       until,
     );
     shared.reconcilerMetrics.leader(false);

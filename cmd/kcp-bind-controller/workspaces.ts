@@ -1,6 +1,6 @@
 import type { ReflectorEvent } from '../../src/kube/cache/reflector.js';
 import type { KubeClient } from '../../src/kube/client.js';
-import { fencedClient } from '../../src/reconcilers/leader/fence.js';
+import { fencedClient } from '../../src/kube/fenced-client.js';
 import { openVirtualWorkspace } from '../../src/vw-client/open.js';
 import type { VirtualWorkspace } from '../../src/vw-client/virtual-workspace.js';
 import { leanObject } from './lean-object.js';

@@ -18,7 +18,7 @@ import type { ReconcilerDeps } from './deps.js';
 import { createEventRecorder } from './events/event-recorder.js';
 import { parseKey, queueKey } from './keys.js';
 import type { QueueKey, ReconcilerKind } from './keys.js';
-import { NotLeaderError } from './leader/fence.js';
+import { NotLeaderError } from '../kube/fenced-client.js';
 import { Reports } from './reports.js';
 import type { Reconciler, RunResult, Shared } from './shared.js';
 import { StateCache } from './state-cache.js';

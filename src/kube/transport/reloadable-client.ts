@@ -1,5 +1,6 @@
 import type { KubeClient } from '../client.js';
 import type { ServerCredentials } from '../credentials.js';
+import { fencedClient } from '../fenced-client.js';
 
 /** A client whose credentials can be renewed while it is in use. */
 export interface ReloadableClient extends KubeClient {
@@ -10,4 +11,11 @@ export interface ReloadableClient extends KubeClient {
    * AddressDeniedError, and changes nothing, for credentials that cannot be used.
    */
   setCredentials(credentials: ServerCredentials): void;
+}
+
+/** The same client, fenced: see `fencedClient`. */
+export function fencedReloadable(client: ReloadableClient, mayWrite: () => boolean): ReloadableClient {
+  return Object.assign(fencedClient(client, mayWrite), {
+    setCredentials: (credentials: ServerCredentials) => client.setCredentials(credentials),
+  });
 }

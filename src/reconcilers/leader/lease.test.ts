@@ -8,7 +8,7 @@ import { silentLogger } from '../../telemetry/logger.js';
 import { fakeClient } from '../testing/fake-client.js';
 import { FakeObjects } from '../testing/fake-objects.js';
 import { at, textAt } from '../views.js';
-import { fencedClient, NotLeaderError } from './fence.js';
+import { fencedClient, NotLeaderError } from '../../kube/fenced-client.js';
 import { Lease, microTime } from './lease.js';
 import { runAsLeader } from './run-as-leader.js';
 
@@ -29,7 +29,7 @@ class Cluster {
   lease(
     identity: string,
     clock: ManualClock,
-    options: { isCut?: () => boolean; monotonic?: () => number } = {},
+    options: { isCut?: () => boolean; monotonic?: () => number; onHeld?: (leftMs: number) => void } = {},
   ): Lease {
     const monotonic = options.monotonic ?? (() => clock.now());
     return new Lease({
@@ -39,6 +39,7 @@ class Cluster {
       times: TIMES,
       clock,
       monotonic,
+      ...(options.onHeld && { onHeld: options.onHeld }),
     });
   }
 
@@ -64,6 +65,22 @@ describe('a lease', () => {
       leaseDurationSeconds: 15,
       leaseTransitions: 0,
     });
+  });
+
+  it('says for how long it is held, counted from before it was asked for, and that it is not', async () => {
+    const [cluster, clock] = [new Cluster(), new ManualClock()];
+    const told: number[] = [];
+    const times = [0, 400, 400, 400];
+    const a = cluster.lease('a', clock, {
+      monotonic: () => times.shift() ?? 0,
+      onHeld: (leftMs) => told.push(leftMs),
+    });
+    await a.tryHold(never);
+    await a.release();
+    const b = cluster.lease('b', clock, { onHeld: (leftMs) => told.push(leftMs) });
+    await cluster.lease('c', clock).tryHold(never);
+    await b.tryHold(never);
+    expect(told).toEqual([TIMES.renewDeadlineMs - 400, 0, 0]);
   });
 
   it('goes to another one after the holder was silent for its duration, by the other one’s clock', async () => {

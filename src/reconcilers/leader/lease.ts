@@ -31,6 +31,8 @@ export interface LeaseOptions {
    * would make a lease look fresh. The one that has moved further counts.
    */
   readonly monotonic: () => number;
+  /** Told for how many milliseconds from now the Lease counts as held, whenever that changes; 0: not at all. */
+  readonly onHeld?: (leftMs: number) => void;
 }
 
 /** What is seen of the Lease; when it was first seen so counts, not what its holder wrote about time. */
@@ -79,11 +81,11 @@ export class Lease {
           ? await client.create(GVR.leases, this.#object(undefined), request)
           : await this.#replace(now, request);
       if (written === undefined) {
-        this.#renewedAt = undefined;
+        this.#holdSince(undefined);
         return false;
       }
       this.#note(written);
-      this.#renewedAt = startedAt;
+      this.#holdSince(startedAt);
       return true;
     } catch (error) {
       if (error instanceof ApiError && error.status === 409) {
@@ -98,7 +100,7 @@ export class Lease {
   /** Gives it back, so that another replica need not wait. Best effort; afterwards it is not held. */
   async release(): Promise<void> {
     const held = this.isHeld();
-    this.#renewedAt = undefined;
+    this.#holdSince(undefined);
     if (!held) return;
     const { client, clock } = this.#options;
     const request = { timeoutMs: this.#options.times.retryMs };
@@ -117,6 +119,12 @@ export class Lease {
     } catch {
       // It runs out by itself.
     }
+  }
+
+  #holdSince(moment: Moment | undefined): void {
+    const { onHeld, times } = this.#options;
+    this.#renewedAt = moment;
+    onHeld?.(moment === undefined ? 0 : Math.max(0, times.renewDeadlineMs - this.#since(moment)));
   }
 
   async #read(request: {

@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import type { Readable } from 'node:stream';
+import type { WritePermit } from '../../kube/write-permit.js';
 import type { Logger, LogLevel } from '../../telemetry/logger.js';
 import type { WorkerData } from '../protocol/worker-data.js';
 import type { SpawnWorker, WorkerExit } from './worker-handle.js';
@@ -11,6 +12,8 @@ export interface ThreadSettings {
   readonly version: string;
   readonly logLevel: LogLevel;
   readonly log: Logger;
+  /** What every write of a thread needs; absent: nothing. */
+  readonly writePermit?: WritePermit | undefined;
   /** For a file that needs a loader; none in production. */
   readonly execArgv?: readonly string[];
 }
@@ -21,8 +24,11 @@ const OUTPUT_BUDGET = 64 * 1024;
 /** Gives the way to start real threads: without environment, with a bounded heap, with their output in our log. */
 export function spawnThreads(settings: ThreadSettings): SpawnWorker {
   return ({ worker: number, options, limits }) => {
-    const { version, logLevel } = settings;
-    const workerData: WorkerData = { worker: number, options, version, logLevel };
+    const { version, logLevel, writePermit } = settings;
+    const workerData: WorkerData = {
+      ...{ worker: number, options, version, logLevel },
+      ...(writePermit && { writePermit: writePermit.memory }),
+    };
     const thread = new Worker(settings.url, {
       env: {},
       workerData,

@@ -6,5 +6,7 @@ export interface WorkerData {
   readonly worker: number;
   readonly options: SyncerOptions;
   readonly version: string;
+  /** Memory of the WritePermit that the worker's writes need; absent: they need none. */
+  readonly writePermit?: SharedArrayBuffer;
   readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal';
 }

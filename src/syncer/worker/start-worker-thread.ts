@@ -4,9 +4,10 @@ import { createDialler, createOpenDialler, type Dialler } from '../../kube/diall
 import type { ServerCredentials } from '../../kube/credentials.js';
 import type { ReflectorEvent } from '../../kube/cache/reflector.js';
 import { createSystemClock } from '../../kube/system-clock.js';
+import { WritePermit } from '../../kube/write-permit.js';
 import type { QueueFailure } from '../../kube/run-queue.js';
 import { connect } from '../../kube/transport/connect.js';
-import type { ReloadableClient } from '../../kube/transport/reloadable-client.js';
+import { fencedReloadable, type ReloadableClient } from '../../kube/transport/reloadable-client.js';
 import { createLogger } from '../../telemetry/logger.js';
 import { EXIT_UNHANDLED_REJECTION } from '../protocol/exit-codes.js';
 import type { WorkerData } from '../protocol/worker-data.js';
@@ -32,6 +33,7 @@ export async function startWorkerThread(port: MessagePort, data: WorkerData): Pr
   const { options, version, worker, logLevel } = data;
   const clock = createSystemClock();
   const random = Math.random;
+  const mayWrite = mayWriteOf(data);
   const log = createLogger({ level: logLevel, base: { component: 'syncer', worker: String(worker) } });
   process.on('unhandledRejection', (reason) => {
     log.error({ err: reason }, 'an error that nothing handles ends this worker');
@@ -42,14 +44,17 @@ export async function startWorkerThread(port: MessagePort, data: WorkerData): Pr
   const connector =
     (dialler: Dialler) =>
     (credentials: ServerCredentials): ReloadableClient =>
-      connect(credentials, {
-        dialler,
-        userAgent: `kcp-kube-bind/${version}`,
-        requestTimeoutMs: options.requestTimeoutMs,
-        budgets,
-        clock,
-        random,
-      });
+      fencedReloadable(
+        connect(credentials, {
+          dialler,
+          userAgent: `kcp-kube-bind/${version}`,
+          requestTimeoutMs: options.requestTimeoutMs,
+          budgets,
+          clock,
+          random,
+        }),
+        mayWrite,
+      );
   const connectProvider = pacedConnector(
     connector(createDialler(options.dialPolicy)),
     createServerPace(clock, options.providerQps),
@@ -138,4 +143,10 @@ export async function startWorkerThread(port: MessagePort, data: WorkerData): Pr
       );
     },
   });
+}
+
+function mayWriteOf({ writePermit }: WorkerData): () => boolean {
+  if (writePermit === undefined) return () => true;
+  const permit = new WritePermit(() => process.hrtime.bigint(), writePermit);
+  return () => permit.isValid();
 }

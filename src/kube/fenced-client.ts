@@ -1,4 +1,4 @@
-import type { KubeClient } from '../../kube/client.js';
+import type { KubeClient } from './client.js';
 
 /** A write was stopped because this process does not hold the Lease (any more). */
 export class NotLeaderError extends Error {
@@ -14,7 +14,9 @@ export function fencedClient(client: KubeClient, mayWrite: () => boolean): KubeC
     if (!mayWrite()) throw new NotLeaderError('the lease is not held; nothing is written');
   };
   return {
-    baseUrl: client.baseUrl,
+    get baseUrl() {
+      return client.baseUrl;
+    },
     get: (gvr, target, options) => client.get(gvr, target, options),
     list: (gvr, options) => client.list(gvr, options),
     watch: (gvr, options) => client.watch(gvr, options),
