@@ -46,7 +46,7 @@ export async function installNode24() {
 }
 
 /** What `make tools` builds unless told otherwise: the programs that tests need. The demo needs the first two. */
-const DEFAULT = ['kcp', 'backend', 'etcd', 'kube-apiserver', 'kube-controller-manager'];
+const DEFAULT = ['kcp', 'backend', 'konnector', 'etcd', 'kube-apiserver', 'kube-controller-manager'];
 
 /** Where each program is, or will be; and the folder of kube-bind's CRDs. */
 export async function locate() {
