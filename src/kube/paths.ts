@@ -15,7 +15,7 @@ export type Query = Readonly<Record<string, string | number | boolean | undefine
 /**
  * `/api/v1/...` for the core group, `/apis/<group>/<version>/...` for all others.
  *
- * @throws ProtocolError for a part that is empty or `.` or `..`, which would name another resource
+ * @throws ProtocolError for a part that is empty, is `.` or `..`, or holds `/` or `%`, which would name another resource
  */
 export function resourcePath(gvr: Gvr, target: ResourcePath = {}): string {
   const root = gvr.group === '' ? '/api' : `/apis/${segment(gvr.group, 'group')}`;
@@ -61,7 +61,8 @@ export function checkRawPath(path: string): void {
 }
 
 function segment(value: string, what: string): string {
-  if (value === '' || isDots(value))
+  // No name on an API server holds a slash or a percent sign, and not all servers keep an encoded one apart from a real one.
+  if (value === '' || isDots(value) || /[/%]/.test(value))
     throw new ProtocolError(`${what} ${JSON.stringify(value)} cannot be part of a path`);
   // A colon is common in RBAC names and in kcp's, and legal in a path: kept readable in logs.
   return encodeURIComponent(value).replaceAll('%3A', ':');
