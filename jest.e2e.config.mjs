@@ -3,11 +3,14 @@ import unit from './jest.config.mjs';
 /** Suites that load the servers by themselves; `make test` runs their files one after another, after all others. */
 export const ALONE = ['modes', 'schema', 'faults'];
 
+/** Suites that `make test` leaves out: the first one needs the machine for many minutes. */
+export const BY_NAME = ['tenancy', 'migration'];
+
 /**
  * End-to-end suites on real servers. Each folder below e2e/suites is a project; projects run beside each
  * other, each in workspaces of its own, on servers that the global set-up starts once for all.
  */
-const SUITES = ['demo', 'install', 'lifecycle', 'input', 'sync', 'plugin', ...ALONE];
+const SUITES = ['demo', 'install', 'lifecycle', 'input', 'sync', 'plugin', ...ALONE, ...BY_NAME];
 
 const common = {
   testEnvironment: 'node',
