@@ -4,7 +4,7 @@
  */
 import { spawn } from 'node:child_process';
 import { mkdir, readFile, rm } from 'node:fs/promises';
-import { ALONE } from '../jest.e2e.config.mjs';
+import { ALONE, BY_NAME } from '../jest.e2e.config.mjs';
 import { installNode24 } from './tools.mjs';
 
 const RESULTS = '.run/results';
@@ -76,7 +76,7 @@ if ((await tools) !== 0) {
   const suites = (name, selection) => jest(name, process.execPath, 'jest.e2e.config.mjs', selection);
   await suites(
     'end to end',
-    ALONE.map((suite) => `--ignoreProjects=${suite}`),
+    [...ALONE, ...BY_NAME].map((suite) => `--ignoreProjects=${suite}`),
   );
   // Dozens of bindings each, and minutes of silence: beside others they would only slow each other down.
   await suites('end to end, one by one', [
