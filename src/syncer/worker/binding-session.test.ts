@@ -10,7 +10,7 @@ import { content, testOptions } from '../pool/testing/assignments.js';
 import type { BindingReport } from '../protocol/report.js';
 import { createMessageReader } from '../protocol/read-from-worker.js';
 import { openBindingSession } from './binding-session.js';
-import { openObjectSync } from './object-sync.js';
+import { openBindingObjects } from './binding-objects.js';
 import { ProviderLink } from './provider-link.js';
 import type { RelatedResourceSync } from './related/related-sync.js';
 import type { RelatedTarget } from './related/related-syncs.js';
@@ -130,8 +130,8 @@ class Bench {
         onPassFailed: () => undefined,
         linkProvider: (provider) =>
           new ProviderLink({ clock, connect: this.provider.connect, allowProxy: false }, provider),
-        openObjectSync: (assignment, link, output) =>
-          openObjectSync(
+        openBindingObjects: (assignment, link, output) =>
+          openBindingObjects(
             {
               options,
               clock,

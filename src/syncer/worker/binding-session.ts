@@ -7,7 +7,7 @@ import { ConsumerError, consumerProblem } from './consumer-problem.js';
 import { ContractWatch } from './contract-watch.js';
 import { Heartbeats } from './heartbeats.js';
 import { copiesLeft, leave, leftUnanswered } from './leave.js';
-import type { ObjectSync } from './object-sync.js';
+import type { BindingObjects } from './binding-objects.js';
 import { mustAbandon } from './out-of-reach.js';
 import { Preparation, type Prepared } from './preparation.js';
 import { ProviderChangedError, providerChanged, type ProviderLink } from './provider-link.js';
@@ -56,7 +56,7 @@ class BindingSession implements Session {
   #workedOn: BindingAssignment | undefined;
   #pass = new AbortController();
   #link: ProviderLink | undefined;
-  #objects: ObjectSync | undefined;
+  #objects: BindingObjects | undefined;
   #failures = 0;
   #connected: ConditionState | undefined;
   #exportProblem: ConditionState | undefined;
@@ -196,10 +196,9 @@ class BindingSession implements Session {
     options: { readonly abandoned: boolean; readonly signal: AbortSignal },
   ): Promise<void> {
     if (assignment.consumer === undefined) return;
-    this.#objects ??= this.#settings.openObjectSync({ ...assignment, consumer: assignment.consumer }, link, {
-      ...this.#output,
-      changed: () => (this.#quietTicks = MAX_QUIET_TICKS),
-    });
+    const { consumer } = assignment;
+    const output = { ...this.#output, changed: () => (this.#quietTicks = MAX_QUIET_TICKS) };
+    this.#objects ??= this.#settings.openBindingObjects({ ...assignment, consumer }, link, output);
     await this.#objects.reconcile(assignment, this.#preparation.last, options);
   }
 

@@ -2,7 +2,7 @@ import type { ReflectorEvent } from '../../kube/cache/reflector.js';
 import type { Clock } from '../../kube/clock.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { BindingAssignment, SyncerOptions } from '../protocol/assignment.js';
-import type { ObjectSync, ObjectSyncOutput } from './object-sync.js';
+import type { BindingObjects, BindingObjectsOutput } from './binding-objects.js';
 import type { ProviderLink } from './provider-link.js';
 
 /** Effects and limits of the work on one binding. */
@@ -18,9 +18,9 @@ export interface SessionSettings {
   /** The watch of the contract's own objects; for metrics. */
   readonly onWatched?: (event: ReflectorEvent) => void;
   readonly linkProvider: (provider: BindingAssignment['provider']) => ProviderLink;
-  readonly openObjectSync: (
+  readonly openBindingObjects: (
     assignment: BindingAssignment & { readonly consumer: NonNullable<BindingAssignment['consumer']> },
     link: ProviderLink,
-    output: ObjectSyncOutput,
-  ) => ObjectSync;
+    output: BindingObjectsOutput,
+  ) => BindingObjects;
 }

@@ -15,10 +15,10 @@ import { openBindingSession } from './binding-session.js';
 import { answerBudgets } from './answer-budgets.js';
 import { createEventBudget } from './event-budget.js';
 import { messagePortAsWorkerPort } from './message-port.js';
-import { openObjectSync } from './object-sync.js';
-import type { ObjectSyncOutput } from './object-sync.js';
+import { openBindingObjects } from './binding-objects.js';
+import type { BindingObjectsOutput } from './binding-objects.js';
 import type { SyncEvent } from './objects/object-teller.js';
-import { createResourceSync } from './objects/objects-sync.js';
+import { createApiSync } from './objects/api-sync.js';
 import { pacedConnector } from './provider-connector.js';
 import type { RequestMade, SideName } from './objects/side.js';
 import { ProviderLink } from './provider-link.js';
@@ -77,7 +77,7 @@ export async function startWorkerThread(port: MessagePort, data: WorkerData): Pr
           policy,
           signal,
           output: told,
-        }: { policy: SyncPolicy; signal: AbortSignal; output: ObjectSyncOutput },
+        }: { policy: SyncPolicy; signal: AbortSignal; output: BindingObjectsOutput },
       ) => ({
         places,
         policy,
@@ -116,8 +116,8 @@ export async function startWorkerThread(port: MessagePort, data: WorkerData): Pr
           onWatched: (event) => metrics.meter.watched('provider', event),
           linkProvider: (provider) =>
             new ProviderLink({ connect: connectProvider, clock, allowProxy }, provider),
-          openObjectSync: (first, link, objectOutput) =>
-            openObjectSync(
+          openBindingObjects: (first, link, objectOutput) =>
+            openBindingObjects(
               {
                 options,
                 clock,
@@ -125,7 +125,7 @@ export async function startWorkerThread(port: MessagePort, data: WorkerData): Pr
                 connectConsumer,
                 onNamespacesWatched: (event) => metrics.meter.watched('provider', event),
                 openResourceSync: (target, places, context) =>
-                  createResourceSync({ target, ...effects(places, context) }),
+                  createApiSync({ target, ...effects(places, context) }),
                 openRelatedSync: (target, places, context) =>
                   createRelatedSync({
                     ...target,

@@ -2,7 +2,7 @@ import { ManualClock, settle } from '../../../../kube/testing/manual-clock.js';
 import type { KubeObject, LogicalCluster, ObjectName } from '../../../../kube/object.js';
 import type { ResourceSync, SyncPolicy, SyncTarget } from '../../resource-sync.js';
 import type { NamespaceMap } from '../../service-namespaces.js';
-import { createResourceSync } from '../objects-sync.js';
+import { createApiSync } from '../api-sync.js';
 import type { ResourceSyncOptions } from '../sync-options.js';
 import type { SyncEvent } from '../object-teller.js';
 import type { SyncDirection, SyncLoad } from '../sync-meter.js';
@@ -112,7 +112,7 @@ export class SyncBench {
       schema: '',
       ...this.#options.target,
     };
-    return createResourceSync({
+    return createApiSync({
       target,
       places: {
         key: 'k',

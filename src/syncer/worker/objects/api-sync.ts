@@ -32,7 +32,7 @@ import { planWatch } from './watch-plan.js';
  * Keeps the objects of one API of one binding in sync: everything but status up, status down. Driven by the
  * watches of both sides; makes no request at rest. What one side does not show is never taken for a deletion.
  */
-export function createResourceSync(options: ResourceSyncOptions): ResourceSync {
+export function createApiSync(options: ResourceSyncOptions): ResourceSync {
   return new ObjectsSync(options);
 }
 

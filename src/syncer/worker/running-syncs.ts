@@ -9,7 +9,7 @@ interface OpenTarget {
 }
 
 /** The APIs of one binding, each synced by itself: one that hangs holds up none of the others. */
-export class ResourceSyncs {
+export class RunningSyncs {
   readonly #open: OpenSync;
   readonly #syncs = new Map<string, OpenTarget>();
   /** Ends when every sync that was replaced has stopped. */

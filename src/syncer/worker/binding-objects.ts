@@ -11,14 +11,14 @@ import type { RelatedResourceSync } from './related/related-sync.js';
 import { RelatedSyncs, relatedTargets } from './related/related-syncs.js';
 import type { RelatedTarget } from './related/related-syncs.js';
 import type { ResourceSync, SyncPlaces, SyncPolicy, SyncStats, SyncTarget } from './resource-sync.js';
-import { ResourceSyncs } from './resource-syncs.js';
+import { RunningSyncs } from './running-syncs.js';
 import type { SessionOutput } from './run-worker.js';
 import { servedResources } from './served-resources.js';
 import { followNamespaces } from './service-namespaces.js';
 import { syncTargets } from './sync-targets.js';
 
 /** The sync of all objects of one binding. */
-export interface ObjectSync {
+export interface BindingObjects {
   /**
    * Brings what runs in line with the assignment; idempotent. `abandoned`: the provider does not answer and
    * the user wants to be let go. Rejects with ConsumerError where the workspace does not answer.
@@ -36,9 +36,9 @@ export interface ObjectSync {
 }
 
 /** `changed`: figures may have moved. */
-export type ObjectSyncOutput = SessionOutput & { readonly changed: () => void };
+export type BindingObjectsOutput = SessionOutput & { readonly changed: () => void };
 
-export interface ObjectSyncSettings {
+export interface BindingObjectsSettings {
   readonly options: SyncerOptions;
   readonly clock: Clock;
   readonly random: () => number;
@@ -48,7 +48,11 @@ export interface ObjectSyncSettings {
   readonly openResourceSync: (
     target: SyncTarget,
     places: SyncPlaces,
-    context: { readonly policy: SyncPolicy; readonly signal: AbortSignal; readonly output: ObjectSyncOutput },
+    context: {
+      readonly policy: SyncPolicy;
+      readonly signal: AbortSignal;
+      readonly output: BindingObjectsOutput;
+    },
   ) => ResourceSync;
   readonly openRelatedSync: (
     target: RelatedTarget,
@@ -56,19 +60,19 @@ export interface ObjectSyncSettings {
     context: {
       readonly policy: SyncPolicy;
       readonly signal: AbortSignal;
-      readonly output: ObjectSyncOutput;
+      readonly output: BindingObjectsOutput;
       readonly knownCopies: readonly string[];
     },
   ) => RelatedResourceSync;
 }
 
 /** Opens what a binding's objects need. `assignment.consumer` must be there. */
-export function openObjectSync(
-  settings: ObjectSyncSettings,
+export function openBindingObjects(
+  settings: BindingObjectsSettings,
   assignment: BindingAssignment & { readonly consumer: NonNullable<BindingAssignment['consumer']> },
   link: ProviderLink,
-  output: ObjectSyncOutput,
-): ObjectSync {
+  output: BindingObjectsOutput,
+): BindingObjects {
   const { options, clock, random } = settings;
   const closed = new AbortController();
   const { contract } = link;
@@ -100,14 +104,14 @@ export function openObjectSync(
     },
   };
   const { signal: closing } = closed;
-  const told: ObjectSyncOutput = {
+  const told: BindingObjectsOutput = {
     ...output,
     changed: () => {
       drainRelated();
       output.changed();
     },
   };
-  const syncs = new ResourceSyncs((target, policy) =>
+  const syncs = new RunningSyncs((target, policy) =>
     settings.openResourceSync(target, places, { policy, signal: closing, output: told }),
   );
   const related = new RelatedSyncs((target, policy, knownCopies) =>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { ResourceSync, SyncPolicy, SyncTarget } from './resource-sync.js';
-import { ResourceSyncs } from './resource-syncs.js';
+import { RunningSyncs } from './running-syncs.js';
 
 const policy: SyncPolicy = { conflictPolicy: 'Fail', deletionPolicy: 'Delete', paused: false, force: false };
 
@@ -16,10 +16,10 @@ function target(resource: string, version = 'v1', schema = ''): SyncTarget {
   };
 }
 
-function setUp(): { syncs: ResourceSyncs; log: string[]; closing: { finish: () => void } } {
+function setUp(): { syncs: RunningSyncs; log: string[]; closing: { finish: () => void } } {
   const log: string[] = [];
   const closing = { finish: (): void => undefined };
-  const syncs = new ResourceSyncs((opened): ResourceSync => {
+  const syncs = new RunningSyncs((opened): ResourceSync => {
     const name = `${opened.gvr.resource}/${opened.gvr.version}`;
     log.push(`open ${name}`);
     return {
