@@ -24,6 +24,11 @@ e2e: tools build
 bench-up: tools build
 	@node --import tsx e2e/harness/run-bench.ts
 
+## soak: random faults and crashes on real servers, then a table of what was lost (SOAK_MINUTES=10, SOAK_SEED=n repeats a run)
+soak: build
+	@node scripts/tools.mjs kcp backend
+	@node --import tsx e2e/soak/main.ts
+
 ## lint: eslint, prettier, unused code, generated files
 lint: node_modules
 	@npm run -s lint && node scripts/generate-types.mjs --check
@@ -73,4 +78,4 @@ node_modules: package.json package-lock.json
 	@npm ci --no-fund --no-audit
 	@touch node_modules
 
-.PHONY: demo test unit e2e bench-up lint types generate build reference release tools install-plugin clean help
+.PHONY: demo test unit e2e bench-up soak lint types generate build reference release tools install-plugin clean help

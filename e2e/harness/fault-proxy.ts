@@ -24,6 +24,7 @@ export interface ProxiedRequest {
  * - `swallow`: hand it on, throw the answer away and cut the connection
  * - `hold`: neither answer nor cut, as when packets vanish
  * - `cutAfter`: hand it on, and cut the connection after so many bytes of the answer's body
+ * - `write`: an answer that the test writes, as a hostile server would; the connection's end is the answer's
  * - an answer of the proxy's own
  */
 export type Verdict =
@@ -32,6 +33,7 @@ export type Verdict =
   | 'swallow'
   | 'hold'
   | { readonly cutAfter: number }
+  | { readonly write: (outgoing: ServerResponse) => void }
   | { readonly status: number; readonly body: unknown; readonly headers?: Record<string, string> };
 
 /** Decides on each request; may wait, for a delay. */
@@ -88,6 +90,12 @@ export async function startFaultProxy(kcp: Pick<KcpAccess, 'dir' | 'address' | '
     if (verdict === 'hold') return;
     if (verdict === 'drop') {
       incoming.socket.destroy();
+      return;
+    }
+    if (typeof verdict === 'object' && 'write' in verdict) {
+      outgoing.writeHead(200, { 'content-type': 'application/json' });
+      outgoing.flushHeaders();
+      verdict.write(outgoing);
       return;
     }
     if (typeof verdict === 'object' && 'status' in verdict) {
