@@ -23,7 +23,10 @@ const KINDS: readonly [FaultKind, ...FaultKind[]] = [
   'half-open streams',
   'empty list',
 ];
-const STATUSES: readonly [number, ...number[]] = [403, 404, 429, 500, 502, 503, 504];
+const AWAY: readonly [number, ...number[]] = [429, 500, 502, 503, 504];
+const STATUSES: readonly [number, ...number[]] = [403, 404, ...AWAY];
+/** What a controller asks first of all: where that is refused it ends, and says what an admin has to mend. */
+const ASKED_AT_START = /\/apiexports\/[^/?]+(\?|$)/;
 /** Lists that look empty: the objects on both sides, and what users ask of us. */
 const LISTED = /\/(databases|kubebindbindings|kubebindconnections)(\?|$)/;
 
@@ -84,7 +87,7 @@ export class Weather {
       case 'black hole':
         return 'hold';
       case 'status answer':
-        return status(this.#chance.of(STATUSES));
+        return status(this.#chance.of(ASKED_AT_START.test(request.path) ? AWAY : STATUSES));
       case 'stream cut':
         return { cutAfter: this.#chance.whole(0, 2000) };
       case 'lost answer':
