@@ -3,8 +3,8 @@ import unit from './jest.config.mjs';
 /** Suites that load the servers by themselves; `make test` runs their files one after another, after all others. */
 export const ALONE = ['modes', 'schema', 'faults'];
 
-/** Suites that `make test` leaves out: the first one needs the machine for many minutes. */
-export const BY_NAME = ['tenancy', 'migration'];
+/** Suites that `make test` leaves out, since they need the machine for many minutes or are not done. */
+export const BY_NAME = ['tenancy', 'migration', 'soak'];
 
 /**
  * End-to-end suites on real servers. Each folder below e2e/suites is a project; projects run beside each
