@@ -1,12 +1,15 @@
+import type { ObjectStore } from '../../../kube/cache/object-store.js';
 import type { KubeObject } from '../../../kube/object.js';
 import type { CopyMarks } from '../../engine/desired-copy.js';
 import { isCopyOfBinding } from '../../engine/ownership.js';
 import type { End } from '../../engine/related/related-copy.js';
 import { describeName } from '../../engine/sync-context.js';
-import type { RelatedEnds } from './related-ends.js';
+
+/** What a cache shows of one end. */
+type Seen = Pick<ObjectStore, 'synced' | 'all'>;
 
 export interface OwnCopiesOptions {
-  readonly ends: Pick<RelatedEnds, 'consumers' | 'copies'>;
+  readonly ends: { readonly consumers: Seen | undefined; readonly copies: Seen };
   readonly marks: CopyMarks;
   /** Without consent the workspace is not read, and nothing in it can be let go. */
   readonly accepted: boolean;

@@ -17,12 +17,18 @@ function databases(): {
   store: ResourceStore;
   set: (name: string, secrets: string[], change?: object) => void;
   remove: (name: string) => void;
+  /** Lists nothing, completely. */
+  list: () => void;
 } {
   const store = new ResourceStore();
   const sink = store.source('x', { kind: 'fixed', cluster: CLUSTER, strict: false });
   let version = 0;
   return {
     store,
+    list: () => {
+      sink.begin();
+      sink.commit();
+    },
     set: (name, secrets, change = {}) => {
       const metadata = { name, namespace: 'ns', uid: name, resourceVersion: String(++version), ...change };
       const object: KubeObject = { apiVersion: 'v1', kind: 'Database', metadata, spec: { secrets } };
@@ -93,6 +99,34 @@ describe('objects that refer to others', () => {
     set('one', ['a']);
     remove('one');
     expect(referrers.refersTo({ namespace: 'ns', name: 'a' })).toBe(true);
+  });
+
+  it('are known when the objects of every API that refers were listed, and told of what was attached', () => {
+    const { referrers } = open();
+    const [first, second] = [databases(), databases()];
+    const one = new Map([['databases.example.org', first.store]]);
+    const both = new Map([...one, ['caches.example.org', second.store] as const]);
+    expect(referrers.attach(new Map())).toBe(false);
+    expect(referrers.attach(one)).toBe(true);
+    expect(referrers.attach(one)).toBe(false);
+    expect(referrers.unknownApis).toEqual(['caches.example.org']);
+    first.list();
+    expect(referrers.known).toBe(false);
+    expect(referrers.attach(both)).toBe(true);
+    expect(referrers.unknownApis).toEqual([]);
+    expect(referrers.known).toBe(false);
+    second.list();
+    expect(referrers.known).toBe(true);
+  });
+
+  it('are listed as long as they refer to something', () => {
+    const { referrers } = open();
+    const { store, set } = databases();
+    referrers.attach(new Map([['databases.example.org', store]]));
+    set('one', ['a']);
+    expect([...referrers.all()].map(({ object }) => object.metadata.name)).toEqual(['one']);
+    set('one', []);
+    expect([...referrers.all()]).toEqual([]);
   });
 
   it('are read from another store when their API is opened anew, and not twice from the same', () => {
