@@ -18,10 +18,13 @@ describe('resourcePath', () => {
     expect(path).toBe(expected);
   });
 
-  it.each(['', '.', '..', '../../x', 'a/b', 'a%2fb', '%2e%2e'])('refuses the name %j, which would address something else', (name) => {
-    expect(() => resourcePath(GVR.secrets, { namespace: 'a', name })).toThrow(/name/);
-    expect(() => resourcePath(GVR.secrets, { namespace: name, name: 'a' })).toThrow(/namespace/);
-  });
+  it.each(['', '.', '..', '../../x', 'a/b', 'a%2fb', '%2e%2e'])(
+    'refuses the name %j, which would address something else',
+    (name) => {
+      expect(() => resourcePath(GVR.secrets, { namespace: 'a', name })).toThrow(/name/);
+      expect(() => resourcePath(GVR.secrets, { namespace: name, name: 'a' })).toThrow(/namespace/);
+    },
+  );
 });
 
 describe('withQuery', () => {
