@@ -86,16 +86,19 @@ export class ObjectPass {
   /**
    * Rejects with ObjectFailure, GateClosedError, or what the clients reject with.
    *
-   * @param held the copy was refused a short while ago: only the status is looked after
+   * @param heldMs the copy was refused a short while ago: for so long only the status is looked after
    */
-  async run(key: ObjectKeyText, record: ObjectRecord, held: boolean): Promise<PassOutcome> {
+  async run(key: ObjectKeyText, record: ObjectRecord, heldMs: number): Promise<PassOutcome> {
     const { servers, context, hasStatus } = this.#options;
     const subject: Subject = { view: new ObjectView(servers, key), record };
     const { view } = subject;
     let outcome: PassOutcome | undefined;
     let failure: unknown;
     try {
-      outcome = held && view.consumer !== undefined ? WAITING : await this.#up(subject);
+      outcome =
+        heldMs > 0 && view.consumer !== undefined
+          ? { kind: 'waiting', retryInMs: heldMs }
+          : await this.#up(subject);
     } catch (error) {
       failure = error;
     }

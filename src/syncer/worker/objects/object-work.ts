@@ -114,10 +114,10 @@ export class ObjectWork {
   async run(key: ObjectKeyText, record: ObjectRecord): Promise<WorkResult> {
     const { clock, random } = this.#options;
     try {
-      const held = record.heldUntil > clock.now();
-      const outcome = await this.#pass.run(key, record, held);
+      const heldMs = record.heldUntil - clock.now();
+      const outcome = await this.#pass.run(key, record, heldMs);
       if (outcome.kind === 'absent') return await this.#lookAfterCopy(key, record);
-      if (!held) this.#keep(key, record, outcome);
+      if (heldMs <= 0) this.#keep(key, record, outcome);
       return { kind: outcome.kind, retryInMs: outcome.kind === 'waiting' ? outcome.retryInMs : undefined };
     } catch (error) {
       record.pending = true;

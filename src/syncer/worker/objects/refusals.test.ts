@@ -36,6 +36,27 @@ function storesAtMost(b: SyncBench, side: 'consumer' | 'provider', bytes: number
   };
 }
 
+describe('an object that the provider refuses', () => {
+  it('is tried again on time, though the clock moves on before its pause is noted', async () => {
+    const b = await open();
+    const now = b.clock.now.bind(b.clock);
+    let late = 0;
+    b.clock.now = () => now() + late;
+    b.provider.validate = () => {
+      late = 1;
+      return 'not now';
+    };
+    b.put(A, { spec: { size: 2 } });
+    await b.idle();
+    expect(b.sync.stats()).toMatchObject({ failing: 1 });
+    late = 0;
+    b.provider.validate = () => undefined;
+    await b.advance(2000);
+    expect(b.provider.object(`${COPY_A.namespace ?? ''}/a`)?.['spec']).toMatchObject({ size: 2 });
+    expect(b.sync.stats()).toMatchObject({ failing: 0, pending: 0 });
+  });
+});
+
 describe('a status that the workspace refuses', () => {
   it('is tried again after growing pauses, however often the copy is looked at', async () => {
     const b = await open();
