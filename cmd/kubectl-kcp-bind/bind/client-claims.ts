@@ -98,6 +98,13 @@ export function claimKey(claim: PermissionClaim): string {
   return `${claim.group ?? ''}/${claim.resource}/${claim.identityHash ?? ''}`;
 }
 
+/** The controller may not read the Secrets of this workspace. */
+export function rejectsSecrets(binding: Pick<ApiBinding, 'spec' | 'status'>): boolean {
+  return reviewClaims(binding).rejected.some(
+    ({ group, resource }) => (group ?? '') === '' && resource === 'secrets',
+  );
+}
+
 export function isApiBindings(claim: PermissionClaim): boolean {
   return claim.group === 'apis.kcp.io' && claim.resource === 'apibindings';
 }

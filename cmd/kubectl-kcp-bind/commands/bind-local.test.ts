@@ -175,6 +175,20 @@ describe('bind URL --handshake=local', () => {
     expect(insisted.stderr).toContain('--handshake=local');
   });
 
+  it('is not done where the controller may not read the Secret that it would leave behind', async () => {
+    await plugin([backend.origin, '--template', 'cowboys']);
+    const client = workspace.get('apibindings', 'kcp.kube-bind.io')?.['spec'] as {
+      permissionClaims: { resource: string; state: string }[];
+    };
+    for (const claim of client.permissionClaims) if (claim.resource === 'secrets') claim.state = 'Rejected';
+    const result = await plugin([
+      backend.origin,
+      ...['--connection', 'other', '--account', 'b', '--template', 'cowboys'],
+    ]);
+    expect(result.code).toBe(EXIT_CODES.login);
+    expect(result.stderr).not.toContain('Making the handshake from this machine');
+  });
+
   it('refuses what does not belong to its login and goes on waiting', async () => {
     const answers: number[] = [];
     const result = await local(['--template', 'cowboys'], {

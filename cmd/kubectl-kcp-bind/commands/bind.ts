@@ -1,9 +1,10 @@
 import { bindByKubeconfig } from '../account/bind-by-kubeconfig.js';
 import { bindLocally, findLocal } from '../account/bind-locally.js';
 import { plannedAccountObjects } from '../account/planned-objects.js';
-import { readBindOptions, type BindOptions } from '../bind/bind-options.js';
+import { readBindOptions } from '../bind/bind-options.js';
 import { chooseTemplates, type TemplateChoice } from '../bind/choose-templates.js';
 import { ensureClientBinding } from '../bind/client-binding.js';
+import { rejectsSecrets } from '../bind/client-claims.js';
 import { ensureConnection, type ConnectionWish } from '../bind/connection.js';
 import { readConnectionWish, withKnownAuthority } from '../bind/connection-wish.js';
 import { plannedClaims } from '../bind/consent.js';
@@ -13,7 +14,7 @@ import { completeLogin, showLoginPage } from '../bind/login.js';
 import { checkProvider } from '../bind/provider-check.js';
 import { withdrawConnection } from '../bind/withdraw-connection.js';
 import { ensureBindings } from '../bind/write-bindings.js';
-import type { CommandContext, Session } from '../command-context.js';
+import type { CommandContext } from '../command-context.js';
 import { PluginError } from '../errors.js';
 import { EXIT_CODES } from '../exit-codes.js';
 import type { FlagValues } from '../options.js';
@@ -54,7 +55,7 @@ export async function bind(
 
 async function bindAndWait(parts: BindParts, wish: ConnectionWish): Promise<number> {
   const { context, options, session } = parts;
-  const connection = await connectByController(context, session, { wish, options });
+  const connection = await connectByController(parts, wish);
   if (connection === undefined) return bindLocally(parts, wish);
   context.remains(`KubeBindConnection ${connection.metadata.name} is Connected; no template is bound yet`);
   const choice = await chooseTemplates(context, session, connection, options.wish);
@@ -63,11 +64,9 @@ async function bindAndWait(parts: BindParts, wish: ConnectionWish): Promise<numb
 
 /** Undefined where the controller serves no login pages and the user did not insist on them. */
 async function connectByController(
-  context: CommandContext,
-  session: Session,
-  given: { readonly wish: ConnectionWish; readonly options: BindOptions },
+  { context, session, options, client }: BindParts,
+  wish: ConnectionWish,
 ): Promise<Connection | undefined> {
-  const { options, wish } = given;
   const open = await ensureConnection(context, session, wish);
   const { connection, login } = open;
   if (login === undefined) {
@@ -77,8 +76,9 @@ async function connectByController(
   try {
     return await completeLogin(context, session, open, options);
   } catch (error) {
-    const mayFallBack = error instanceof PluginError && error.code === 'NO_LOGIN_PAGES';
-    if (!mayFallBack || options.handshake !== undefined) throw error;
+    const noPages = error instanceof PluginError && error.code === 'NO_LOGIN_PAGES';
+    // What a handshake from here leaves behind is a Secret, which the controller then has to read.
+    if (!noPages || options.handshake !== undefined || rejectsSecrets(client)) throw error;
     context.report.note(`The controller publishes no login page (${printable(error.message, 300)})`);
     context.report.note('Making the handshake from this machine instead (--handshake=local)');
     await withdrawConnection(context, session, connection);
