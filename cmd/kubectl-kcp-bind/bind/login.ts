@@ -139,7 +139,7 @@ function failureOf(reason: string): 'LOGIN' | 'NO_LOGIN_PAGES' {
 /** A login that could not even begin needs more than another try. */
 function anotherLogin(reason: string): string {
   return reason === 'HandshakeUnavailable'
-    ? 'run the same command with --handshake=local, which needs no login pages of the controller'
+    ? 'do what the message says and run the same command again, or with --handshake=local, which needs no login pages'
     : 'run the same command again for a new login';
 }
 
