@@ -350,7 +350,7 @@ describe('bind URL', () => {
     [
       'HandshakeUnavailable',
       'accept the permission claim logicalclusters',
-      'run the same command with --handshake=local',
+      'do what the message says and run the same command again, or with --handshake=local',
     ],
   ])('reports a login that ended with %s, and what to do', async (reason, message, remedy) => {
     const result = await bind(['--template', 'sheriffs', '--handshake=controller'], {
