@@ -1,10 +1,9 @@
 import type { KubeObject } from '../../../src/kube/object.js';
 import type { BindOptions } from '../bind/bind-options.js';
-import { answerClaims, SHIPPED_CLAIMS } from '../bind/client-claims.js';
-import { findClientBinding } from '../bind/client-binding.js';
 import type { ConnectionWish } from '../bind/connection.js';
 import { plannedClaims } from '../bind/consent.js';
-import { apiBindingManifest, bindingManifest } from '../bind/manifests.js';
+import { bindingManifest } from '../bind/manifests.js';
+import { plannedClient } from '../bind/planned-client.js';
 import type { CommandContext, Session } from '../command-context.js';
 import { accountSecretName, SECRET_NAMESPACE } from './account-secret.js';
 import { findLocal } from './bind-locally.js';
@@ -20,12 +19,7 @@ export async function plannedAccountObjects(
   options: BindOptions,
   wish: ConnectionWish,
 ): Promise<KubeObject[]> {
-  const objects: KubeObject[] = [];
-  const client = await findClientBinding(context, session, options.client);
-  if (client.kind === 'absent') {
-    const claims = answerClaims(SHIPPED_CLAIMS, { apiBindings: options.client.apiBindingsClaim });
-    objects.push(apiBindingManifest({ name: client.name, export: options.client.reference, claims }));
-  }
+  const objects = await plannedClient(context, session, options.client);
   const known = await findLocal(context, session, wish);
   const name = known?.metadata.name ?? wish.name ?? wish.derivedName;
   if (known === undefined) objects.push(secretConnectionManifest(name, wish.backend));

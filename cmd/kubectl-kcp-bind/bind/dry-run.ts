@@ -9,12 +9,11 @@ import { listBindings } from '../objects.js';
 import { objectName } from '../output/documents.js';
 import type { Connection } from '../typed-objects.js';
 import type { BindOptions } from './bind-options.js';
-import { answerClaims, SHIPPED_CLAIMS } from './client-claims.js';
-import { findClientBinding } from './client-binding.js';
 import { findConnection, type ConnectionWish } from './connection.js';
 import { decideClaims, plannedClaims } from './consent.js';
-import { apiBindingManifest, bindingManifest, connectionManifest } from './manifests.js';
+import { bindingManifest, connectionManifest } from './manifests.js';
 import { planBinding } from './plan-bindings.js';
+import { plannedClient } from './planned-client.js';
 
 /**
  * The objects that a run with these flags would create, in the order in which they are applied. What exists
@@ -27,12 +26,7 @@ export async function plannedObjects(
   options: BindOptions,
   wish: ConnectionWish,
 ): Promise<KubeObject[]> {
-  const objects: KubeObject[] = [];
-  const client = await findClientBinding(context, session, options.client);
-  if (client.kind === 'absent') {
-    const claims = answerClaims(SHIPPED_CLAIMS, { apiBindings: options.client.apiBindingsClaim });
-    objects.push(apiBindingManifest({ name: client.name, export: options.client.reference, claims }));
-  }
+  const objects = await plannedClient(context, session, options.client);
   const found = await findConnection(context, session, wish);
   const connection = found.kind === 'use' ? found.connection : undefined;
   const name = found.kind === 'use' ? found.connection.metadata.name : found.name;

@@ -1,5 +1,6 @@
 import { BINDING_KIND, CONNECTION_KIND, GROUP, VERSION } from '../../../src/api/group.js';
 import { BINDING_ANNOTATION, BINDING_UID_LABEL, COMPONENT_LABEL } from '../../../src/api/markers.js';
+import type { JsonObject } from '../../../src/kube/json-value.js';
 import type { KubeObject } from '../../../src/kube/object.js';
 import type { Backend, ClaimState } from '../typed-objects.js';
 import type { AnsweredClaim } from './client-claims.js';
@@ -70,16 +71,11 @@ export function bindingManifest(init: {
   readonly template: string;
   readonly claims: readonly ClaimState[];
 }): KubeObject {
-  return {
-    apiVersion: `${GROUP}/${VERSION}`,
-    kind: BINDING_KIND,
-    metadata: { name: init.name },
-    spec: {
-      connection: init.connection,
-      template: init.template,
-      ...(init.claims.length === 0 ? {} : { permissionClaims: init.claims.map((claim) => ({ ...claim })) }),
-    },
-  };
+  return bindingOf(init.name, {
+    connection: init.connection,
+    template: init.template,
+    ...(init.claims.length === 0 ? {} : { permissionClaims: init.claims.map((claim) => ({ ...claim })) }),
+  });
 }
 
 /** A KubeBindBinding to APIs by name, without a template. */
@@ -92,17 +88,16 @@ export function resourceBindingManifest(init: {
     readonly versions: readonly string[];
   }[];
 }): KubeObject {
-  return {
-    apiVersion: `${GROUP}/${VERSION}`,
-    kind: BINDING_KIND,
-    metadata: { name: init.name },
-    spec: {
-      connection: init.connection,
-      resources: init.resources.map(({ group, resource, versions }) => ({
-        group,
-        resource,
-        versions: [...versions],
-      })),
-    },
-  };
+  return bindingOf(init.name, {
+    connection: init.connection,
+    resources: init.resources.map(({ group, resource, versions }) => ({
+      group,
+      resource,
+      versions: [...versions],
+    })),
+  });
+}
+
+function bindingOf(name: string, spec: JsonObject): KubeObject {
+  return { apiVersion: `${GROUP}/${VERSION}`, kind: BINDING_KIND, metadata: { name }, spec };
 }
